@@ -1,0 +1,1 @@
+"""Independent verification of AI-agent evaluation evidence in the AEF 1.0 format."""
