@@ -1,0 +1,110 @@
+"""Make the virtual environment of a checkout, once: the lock file's packages by hash, and the project itself, editable.
+
+A stamp, written last, names what the environment was made from. An environment without the right stamp (made by other
+means, interrupted, of an older lock file, of a checkout that was moved) is made again from nothing.
+Standard library only: this runs before anything is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCK_FILE = ROOT / "requirements-dev.txt"
+STAMP = "made-from"
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def stamp() -> str:
+    """Name everything an environment depends on: its inputs, the Python version and the checkout's place."""
+    digest = hashlib.sha256()
+    for path in (LOCK_FILE, ROOT / "pyproject.toml", Path(__file__)):
+        digest.update(path.read_bytes())
+    return f"{digest.hexdigest()}\nPython {PYTHON}\n{ROOT}\n"
+
+
+def is_whole(environment: Path, wanted: str) -> bool:
+    """Say whether `environment` was made to its end from `wanted`, and still runs."""
+    try:
+        made_from = (environment / STAMP).read_text()
+    except (OSError, UnicodeDecodeError):
+        return False
+    return made_from == wanted and os.access(environment / "bin" / "python", os.X_OK)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let one set-up of this checkout work at a time; a second one waits for the first."""
+    with open(LOCK_FILE, "rb") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+def remove(environment: Path) -> None:
+    """Remove what stands at `environment`, a link itself and not what it points at."""
+    if environment.is_symlink() or environment.is_file():
+        environment.unlink()
+    elif environment.exists():
+        shutil.rmtree(environment)
+
+
+def make(environment: Path) -> None:
+    """Build `environment` with this interpreter; raises `CalledProcessError` when a step fails."""
+    # The interpreter behind an environment's own: an environment may be replaced by what runs in it.
+    base = getattr(sys, "_base_executable", None) or sys.executable
+    python = str(environment / "bin" / "python")
+    install = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-deps"]
+    report("  1/3 an empty environment")
+    subprocess.run([base, "-I", "-m", "venv", str(environment)], check=True)
+    report(f"  2/3 the packages of {LOCK_FILE.name}, each checked by its hash")
+    subprocess.run([*install, "--require-hashes", "-r", str(LOCK_FILE)], check=True)
+    report("  3/3 the project itself, editable")
+    subprocess.run([*install, "--no-index", "--no-build-isolation", "--editable", str(ROOT)], check=True)
+
+
+def report(line: str) -> None:
+    """Tell the person who waits."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """Make the environment unless it is there and whole."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--into", type=Path, default=ROOT / ".venv", help="the environment's folder (.venv)")
+    environment: Path = parser.parse_args().into.absolute()
+    wanted = stamp()
+    if is_whole(environment, wanted):
+        return 0
+    with alone():
+        if is_whole(environment, wanted):
+            return 0
+        began = time.monotonic()
+        report(f"Making {environment} with Python {PYTHON}: once only, and it needs the package index.")
+        remove(environment)
+        make(environment)
+        (environment / STAMP).write_text(wanted)
+        report(f"Made in {time.monotonic() - began:.0f} s.")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except subprocess.CalledProcessError as failure:
+        sys.exit(
+            f"Set-up failed (exit {failure.returncode}); the next start begins it anew. Is the package index in reach?"
+        )
+    except KeyboardInterrupt:
+        sys.exit("Set-up interrupted; the next start begins it anew.")
