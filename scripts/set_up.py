@@ -1,7 +1,7 @@
 """Make a checkout's virtual environment, once: the lock file's packages by hash, and the project, editable.
 
-A stamp, written last, names what the environment was made from. An environment without the right stamp (made by
-other means, interrupted, of an older lock file, of a checkout that was moved) is made again from nothing.
+A stamp, written last, names what the environment was made from. An environment without the right stamp (made
+by other means, interrupted, of an older lock file, of a checkout that was moved) is made again from nothing.
 Standard library only: this runs before anything is installed.
 """
 
@@ -103,8 +103,6 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except subprocess.CalledProcessError as failure:
-        sys.exit(
-            f"Set-up failed (exit {failure.returncode}). Is the package index in reach? The next start begins anew."
-        )
+        sys.exit(f"Set-up failed (exit {failure.returncode}). Is the package index in reach?")
     except KeyboardInterrupt:
-        sys.exit("Set-up interrupted. The next start begins anew.")
+        sys.exit("Set-up interrupted; the next start begins anew.")
