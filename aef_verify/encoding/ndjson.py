@@ -1,0 +1,85 @@
+"""NDJSON framing [ENC-5], [ENC-6], [ENC-7] over a stream of blocks, within [ENC-17], in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from aef_verify import limits
+from aef_verify.encoding.ijson import EncodingError, LimitError, UnreadableError
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Framing:
+    """Cuts a stream of bytes into its lines.
+
+    `feed` returns the lines that a block completes, without their LF: None stands for a line beyond
+    `limits.JSON_BYTES`, whose bytes are not kept. A file with a framing fault has no line read: from the first
+    fault on `feed` returns nothing, and `finish` returns that fault; what was returned before it is void.
+    A file beyond a limit of [ENC-17] earns that alone, whatever else is wrong with it.
+    """
+
+    def __init__(self) -> None:
+        """Start before the first byte."""
+        self.count = 0
+        self._size = 0
+        self._tail = b""
+        self._long = False
+        self._fault: EncodingError | None = None
+
+    def feed(self, block: bytes | memoryview) -> list[bytes | None]:
+        """Take the next bytes and return the lines that they complete."""
+        data = bytes(block)
+        self._size += len(data)
+        ends = data.count(b"\n")
+        self.count += ends
+        if self._fault is None:
+            if b"\r" in data:
+                self._fault = EncodingError("the file holds a CR; lines end with LF alone")
+        if self._fault is not None or self.count > limits.LINES or self._size > limits.NDJSON_BYTES:
+            self._tail = b""
+            return []
+        if not ends:
+            self._keep(data)
+            return []
+        return self._cut(data)
+
+    def _keep(self, data: bytes) -> None:
+        """Add to the unfinished line."""
+        if self._long or len(self._tail) + len(data) > limits.JSON_BYTES:
+            self._long, self._tail = True, b""
+        else:
+            self._tail += data
+
+    def _cut(self, data: bytes) -> list[bytes | None]:
+        pieces = data.split(b"\n")
+        self._keep(pieces[0])
+        lines: list[bytes | None] = [None if self._long else self._tail]
+        lines.extend(pieces[1:-1])
+        self._tail, self._long = pieces[-1], False
+        first = self.count - len(lines) + 1
+        if first == 1 and (lines[0] or b"").startswith(BYTE_ORDER_MARK):
+            self._fault = EncodingError("the file starts with a byte order mark")
+            return []
+        if b"" in lines:
+            self._fault = EncodingError(f"line {first + lines.index(b'')} is blank")
+            return []
+        return lines
+
+    def finish(self) -> UnreadableError | None:
+        """Return what is wrong with the file as a whole, or None."""
+        if self._size > limits.NDJSON_BYTES:
+            return LimitError(f"{self._size:,} bytes; at most {limits.NDJSON_BYTES:,} are allowed")
+        if self.count > limits.LINES:
+            return LimitError(f"{self.count:,} lines; at most {limits.LINES:,} are allowed")
+        if self._fault is None and (self._tail or self._long):
+            return EncodingError("the last line is unfinished: it does not end with LF")
+        return self._fault
+
+
+def lines(blocks: Iterable[bytes | memoryview], framing: Framing) -> Iterator[tuple[int, list[bytes | None]]]:
+    """Yield (number of the first line, lines) for each block that completes lines."""
+    for block in blocks:
+        found = framing.feed(block)
+        if found:
+            yield framing.count - len(found) + 1, found

@@ -1,0 +1,1 @@
+"""Seals, overlays and signatures: spec chapter 4."""

@@ -1,0 +1,30 @@
+"""Rules over `gates.ndjson`: `gate` [GATE-1], [GATE-2]."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+from aef_verify.problems import Problem
+from aef_verify.run.results import id_bytes
+
+FILE = "gates.ndjson"
+
+
+class GateRules:
+    """Takes the lines of `gates.ndjson`, valid against the reader schema, in order."""
+
+    def __init__(self, results: Container[bytes]) -> None:
+        """Take the run's result ids, 16 bytes each."""
+        self.problems: list[Problem] = []
+        self._results = results
+
+    def take(self, number: int, line: dict[str, Any]) -> None:
+        """Judge one decision."""
+        place = f"{FILE}:{number}"
+        for result in (*line["inputs"].get("results", ()), *line.get("decisive", ())):
+            if id_bytes(result) not in self._results:
+                self.problems.append(Problem(place, "gate", "it names a result that the run does not have", result))
+                break
+        if line["comparability"] == "incomparable" and line["outcome"] == "ship":
+            self.problems.append(Problem(place, "gate", "an incomparable comparison never ships", line["outcome"]))

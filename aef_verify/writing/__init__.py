@@ -1,0 +1,1 @@
+"""What a producer and a sealer write."""
