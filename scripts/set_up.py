@@ -63,7 +63,7 @@ def make(environment: Path) -> None:
     # The interpreter behind an environment's own: an environment may be replaced by what runs in it.
     base = getattr(sys, "_base_executable", None) or sys.executable
     python = str(environment / "bin" / "python")
-    install = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-deps"]
+    install = [python, "-m", "pip", "-qq", "--disable-pip-version-check", "install", "--no-deps"]
     report("  1/3 an empty environment")
     subprocess.run([base, "-I", "-m", "venv", str(environment)], check=True)
     report(f"  2/3 the packages of {LOCK_FILE.name}, each checked by its hash")
