@@ -72,7 +72,7 @@ def interpreter(root: Path, path: Path, python: str | None = None) -> tuple[int,
     scripts = root / "scripts"
     scripts.mkdir(parents=True)
     (scripts / "environment.sh").write_text((ROOT / "scripts" / "environment.sh").read_text())
-    (scripts / "set_up.py").write_text("import sys; print(sys.orig_argv[0])\n")
+    (scripts / "set_up.py").write_text("import os; print(os.environ['CHOSEN'])\n")
     environment = {"PATH": f"{path}{os.pathsep}/usr/bin{os.pathsep}/bin"}
     if python is not None:
         environment["PYTHON"] = python
@@ -88,8 +88,8 @@ def interpreter(root: Path, path: Path, python: str | None = None) -> tuple[int,
 
 def put(folder: Path, name: str, body: str) -> Path:
     """Write an executable shell script."""
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(f'#!/bin/sh\nexport CHOSEN="$0"\n{body}\n')
     (folder / name).chmod(0o755)
     return folder / name
 
@@ -101,15 +101,21 @@ BROKEN = "echo 'not installed' >&2; exit 127"
 def test_a_shim_that_does_not_run_is_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "shims"
     put(path, "python3.13", BROKEN)
-    put(path, "python3.12", REAL)
-    status, _, messages = interpreter(tmp_path / "a checkout", path)
-    assert (status, messages) == (0, "")
+    suitable = put(path, "python3.12", REAL)
+    put(path, "python3.11", REAL)
+    assert interpreter(tmp_path / "a checkout", path) == (0, str(suitable), "")
+
+
+def test_the_environment_there_is_taken_first(tmp_path: Path) -> None:
+    put(tmp_path / "shims", "python3.13", REAL)
+    own = put(tmp_path / "checkout" / ".venv" / "bin", "python", REAL)
+    assert interpreter(tmp_path / "checkout", tmp_path / "shims") == (0, str(own), "")
 
 
 def test_python_in_the_environment_is_taken(tmp_path: Path) -> None:
+    put(tmp_path / "checkout" / ".venv" / "bin", "python", REAL)
     chosen = put(tmp_path / "a folder", "my python", REAL)
-    status, _, messages = interpreter(tmp_path / "a checkout", tmp_path, python=str(chosen))
-    assert (status, messages) == (0, "")
+    assert interpreter(tmp_path / "checkout", tmp_path, python=str(chosen)) == (0, str(chosen), "")
 
 
 def test_an_unsuitable_python_is_refused_by_name(tmp_path: Path) -> None:
