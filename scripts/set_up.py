@@ -43,11 +43,14 @@ def is_whole(environment: Path, wanted: str) -> bool:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Let one set-up of this checkout work at a time; a second one waits for the first."""
+def alone() -> Iterator[int]:
+    """Let one set-up of this checkout work at a time; a second one waits for the first.
+
+    Yields the descriptor that holds the lock. A child that has it too holds the lock for as long as it lives.
+    """
     with open(LOCK_FILE, "rb") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        yield handle.fileno()
 
 
 def remove(environment: Path) -> None:
@@ -58,18 +61,20 @@ def remove(environment: Path) -> None:
         shutil.rmtree(environment)
 
 
-def make(environment: Path) -> None:
+def make(environment: Path, lock: int) -> None:
     """Build `environment` with this interpreter; raises `CalledProcessError` when a step fails."""
     # The interpreter behind an environment's own: an environment may be replaced by what runs in it.
     base = getattr(sys, "_base_executable", None) or sys.executable
     python = str(environment / "bin" / "python")
     install = [python, "-m", "pip", "-qq", "--disable-pip-version-check", "install", "--no-deps"]
     report("  1/3 an empty environment")
-    subprocess.run([base, "-I", "-m", "venv", str(environment)], check=True)
+    subprocess.run([base, "-I", "-m", "venv", str(environment)], check=True, pass_fds=[lock])
     report(f"  2/3 the packages of {LOCK_FILE.name}, each checked by its hash")
-    subprocess.run([*install, "--require-hashes", "-r", str(LOCK_FILE)], check=True)
+    subprocess.run([*install, "--require-hashes", "-r", str(LOCK_FILE)], check=True, pass_fds=[lock])
     report("  3/3 the project itself, editable")
-    subprocess.run([*install, "--no-index", "--no-build-isolation", "--editable", str(ROOT)], check=True)
+    subprocess.run(
+        [*install, "--no-index", "--no-build-isolation", "--editable", str(ROOT)], check=True, pass_fds=[lock]
+    )
 
 
 def report(line: str) -> None:
@@ -87,13 +92,13 @@ def main() -> int:
     wanted = stamp()
     if is_whole(environment, wanted):
         return 0
-    with alone():
+    with alone() as lock:
         if is_whole(environment, wanted):
             return 0
         began = time.monotonic()
         report(f"Making {environment} with Python {PYTHON}: once only, and it needs the package index.")
         remove(environment)
-        make(environment)
+        make(environment, lock)
         (environment / STAMP).write_text(wanted)
         report(f"Made in {time.monotonic() - began:.0f} s.")
     return 0

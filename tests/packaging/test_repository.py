@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# Written in pieces, so that this file passes its own test.
-PLACES = re.compile("|".join(("/work/", "/root/", "/home/", "/Users/", "pypi[.]org", "pythonhosted")))
+# Each pattern has a class of one letter, so that this file passes its own test.
+PLACES = re.compile("/[w]ork/|/[r]oot/|/[h]ome/|/[U]sers/|[p]ypi[.]org|[p]ythonhosted")
 SCRIPTS = ("scripts/demo", "scripts/test", "scripts/lock", ".ci/run")
 
 
