@@ -1,0 +1,43 @@
+"""Files that the caller names: regular files only, size first, each read once and never waited for.
+
+A link is followed here, as the path is the caller's own word; within a run none is (see `aef_verify.folder`).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from aef_verify.problems import InputError
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+def read_given(path: str, limit: int) -> bytes:
+    """Return the content of a regular file of at most `limit` bytes.
+
+    Raises:
+        InputError: no such file, a folder, a pipe, a socket, a device, too large, or not readable.
+    """
+    try:
+        # Before it is opened as well: to open a device or a pipe can already have an effect.
+        _check_regular(path, os.stat(path), limit)
+        fd = os.open(path, _READ)
+        try:
+            _check_regular(path, os.fstat(fd), limit)
+            with open(fd, "rb", closefd=False) as file:
+                data = file.read(limit + 1)
+        finally:
+            os.close(fd)
+    except (OSError, ValueError) as fault:
+        raise InputError(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
+    if len(data) > limit:
+        raise InputError(f"{path}: grew beyond {limit:,} bytes while it was read")
+    return data
+
+
+def _check_regular(path: str, found: os.stat_result, limit: int) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"{path}: not a regular file")
+    if found.st_size > limit:
+        raise InputError(f"{path}: {found.st_size:,} bytes; at most {limit:,} are read")
