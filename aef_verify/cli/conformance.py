@@ -1,0 +1,156 @@
+"""`aef conformance run`: judge this implementation, or any program, with a conformance corpus ([CONF-3])."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+
+import click
+
+from aef_verify.conformance.index import ALGORITHMS, LEVELS, load, select
+from aef_verify.conformance.report import Report, as_text, as_value
+from aef_verify.conformance.runner import run as run_vectors
+from aef_verify.problems import InputError
+
+
+@click.group()
+def conformance() -> None:
+    """Judge an implementation of AEF against a conformance corpus."""
+
+
+def _names(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of a repeatable option, of which each value may hold several: `a,b` or `a b`."""
+    return tuple(name for value in values for name in re.split(r"[,\s]+", value) if name)
+
+
+def _classes(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return class names, of which each value may hold several: `Reader, Run verifier`."""
+    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+@conformance.command("run")
+@click.argument("corpus", type=click.Path())
+@click.option(
+    "--class", "classes", multiple=True, callback=_classes, help="Only vectors of this class; repeatable."
+)
+@click.option(
+    "--kind", "kinds", multiple=True, callback=_names, help="Only vectors of this kind; repeatable, or 'A,B'."
+)
+@click.option(
+    "--level",
+    type=click.Choice(LEVELS),
+    default="signed",
+    show_default=True,
+    help="The level of a Run verifier; 'intact' leaves out what only the signed level must pass.",
+)
+@click.option(
+    "--algorithm",
+    "algorithms",
+    multiple=True,
+    type=click.Choice(ALGORITHMS),
+    help="Only signing vectors of this algorithm; repeatable. Other kinds are not touched.",
+)
+@click.option(
+    "--id", "ids", multiple=True, help="Only vectors whose id matches this pattern (*, ?, [...]); repeatable."
+)
+@click.option(
+    "--command", help='Judge this program through the contract, such as "aef contract"; no shell is used.'
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds one call of --command may take."
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Vectors judged at once; default: the number of cores."
+)
+@click.option("--claim-as", help="Name and version of what --command tests, for the claim.")
+@click.option("--verbose", is_flag=True, help="List the vectors that passed, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON value.")
+def run(
+    corpus: str,
+    classes: tuple[str, ...],
+    kinds: tuple[str, ...],
+    level: str,
+    algorithms: tuple[str, ...],
+    ids: tuple[str, ...],
+    command: str | None,
+    timeout: float | None,
+    jobs: int | None,
+    claim_as: str | None,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Run the vectors of the CORPUS folder and compare what comes of each with what it states.
+
+    Every file is checked against the corpus's index.json before it is used. Without --command this
+    implementation is judged, in process. Exit code: 0 every selected vector passed (one that the platform
+    cannot hold is skipped and named), 1 one failed or is of a kind that is not supported yet, 2 usage or
+    input error.
+    """
+    from aef_verify.conformance.drive import TIMEOUT, program
+
+    try:
+        if command is None and (timeout is not None or claim_as is not None):
+            raise InputError("--timeout and --claim-as go with --command")
+        tested = None if command is None else program(command, timeout or TIMEOUT)
+        found = load(corpus)
+        vectors = select(found, classes=classes, kinds=kinds, level=level, algorithms=algorithms, ids=ids)
+    except InputError as fault:
+        click.echo(f"aef conformance run: {fault}", err=True)
+        sys.exit(2)
+    with _ended_by_term():
+        verdicts = run_vectors(
+            found,
+            vectors,
+            program=tested,
+            jobs=jobs or os.cpu_count() or 1,
+            progress=_progress_on(sys.stderr.isatty()),
+        )
+    report = Report(found, claim_as or command or _this(), tuple(verdicts), classes)
+    if as_json:
+        click.echo(json.dumps(as_value(report), ensure_ascii=False, indent=2))
+    else:
+        for line in as_text(report, verbose=verbose):
+            click.echo(line)
+    sys.exit(0 if report.passed else 1)
+
+
+def _this() -> str:
+    """Return the name and version of this implementation."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"aef-verify {version('aef-verify')}"
+    except PackageNotFoundError:
+        return "aef-verify (not installed)"
+
+
+class _Counter:
+    """Shows how many vectors are done, in one line of a terminal that is overwritten and at last removed."""
+
+    def __call__(self, done: int, all_vectors: int) -> None:
+        end = "\r\x1b[K" if done == all_vectors else ""
+        click.echo(f"\r{done}/{all_vectors} vectors{end}", err=True, nl=False)
+
+
+def _progress_on(terminal: bool) -> _Counter | None:
+    return _Counter() if terminal else None
+
+
+@contextlib.contextmanager
+def _ended_by_term() -> Iterator[None]:
+    """Let SIGTERM end the run as an interrupt does: programs ended, scratch folders removed."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
