@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from aef_verify.problems import InputError
@@ -64,7 +64,10 @@ class Folder:
         overlays: the entries below `overlays/` that are regular files, by path bytes.
         irregular: what is neither a regular file nor a folder, outside `overlays/` [RUN-3].
         irregular_overlays: the same below `overlays/` [OVL-5].
+        watch: called with the number of bytes of every block read; for progress.
     """
+
+    watch: Callable[[int], object] | None = None
 
     def __init__(self, root: str) -> None:
         """List the folder; raises InputError where it is none or cannot be searched."""
@@ -206,6 +209,8 @@ class Folder:
                 size += count
                 block = view[:count]
                 digest.update(block)
+                if self.watch is not None:
+                    self.watch(count)
                 yield block
                 if limit is not None and size > limit:
                     return
@@ -214,7 +219,10 @@ class Folder:
             raise InputError(f"{self._named(entry)}: cannot be read: {fault.strerror}") from None
         finally:
             os.close(fd)
-        if size != before.st_size or (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
+        if size != before.st_size or (before.st_mtime_ns, before.st_size) != (
+            after.st_mtime_ns,
+            after.st_size,
+        ):
             raise InputError(f"{self._named(entry)}: changed while it was read; verify again when nothing writes to it")
         done.append(Read(digest.hexdigest(), size))
 

@@ -89,9 +89,10 @@ def _pairs(problems: Iterable[Problem]) -> list[list[str]]:
 
 
 def _run(arguments: Sequence[str], options: Options) -> object:
+    policy, anchors = _policy(options), _anchors(options)
     from aef_verify.run.verify import verify_run
 
-    report = verify_run(arguments[0], policy=_policy(options), anchors=_anchors(options))
+    report = verify_run(arguments[0], policy=policy, anchors=anchors)
     value: dict[str, object] = {"outcome": report.outcome, "problems": _pairs(report.problems)}
     if report.withheld:
         value["withheld"] = report.withheld
@@ -103,22 +104,23 @@ def _run(arguments: Sequence[str], options: Options) -> object:
 
 
 def _seal(arguments: Sequence[str], options: Options) -> object:
-    from aef_verify.integrity.seal import verify_seal
+    from aef_verify.integrity.check import verify_seal
 
     report = verify_seal(arguments[0], policy=_policy(options))
     return {"manifest": report.manifest, "runHash": report.run_hash, "problems": _pairs(report.problems)}
 
 
 def _chain(arguments: Sequence[str], options: Options) -> object:
-    from aef_verify.integrity.overlays import verify_chain
+    from aef_verify.integrity.view import verify_chain
 
     return {"problems": _pairs(verify_chain(arguments[0]))}
 
 
 def _view(arguments: Sequence[str], options: Options) -> object:
+    at, policy = _time(options, "--at"), _policy(options)
     from aef_verify.integrity.view import effective_view
 
-    return effective_view(arguments[0], _time(options, "--at"), policy=_policy(options))
+    return effective_view(arguments[0], at, policy=policy)
 
 
 def _document(arguments: Sequence[str], options: Options) -> object:
@@ -217,9 +219,9 @@ def _result_id(arguments: Sequence[str], options: Options) -> object:
 
 
 def _seal_write(arguments: Sequence[str], options: Options) -> object:
+    sealed_at = _time(options, "--sealed-at")
     from aef_verify.writing.seal import seal_run
 
-    sealed_at = _time(options, "--sealed-at")
     return {"runHash": seal_run(arguments[0], sealed_by=options["--sealed-by"], sealed_at=sealed_at)}
 
 

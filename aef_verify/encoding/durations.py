@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 _DURATION = re.compile(
-    r"P(?:(?P<days>[0-9]{1,5})D)?(?:T(?=[0-9])(?:(?P<hours>[0-9]{1,5})H)?(?:(?P<minutes>[0-9]{1,5})M)?)?", re.ASCII
+    r"P(?:(?P<days>[0-9]{1,5})D)?(?:T(?=[0-9])(?:(?P<hours>[0-9]{1,5})H)?(?:(?P<minutes>[0-9]{1,5})M)?)?",
+    re.ASCII,
 )
 
 

@@ -33,9 +33,8 @@ class Framing:
         self._size += len(data)
         ends = data.count(b"\n")
         self.count += ends
-        if self._fault is None:
-            if b"\r" in data:
-                self._fault = EncodingError("the file holds a CR; lines end with LF alone")
+        if self._fault is None and b"\r" in data:
+            self._fault = EncodingError("the file holds a CR; lines end with LF alone")
         if self._fault is not None or self.count > limits.LINES or self._size > limits.NDJSON_BYTES:
             self._tail = b""
             return []

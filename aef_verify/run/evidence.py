@@ -1,4 +1,7 @@
-"""Rules over `evidence.ndjson`: `evidence-id` [EVD-1], `evidence-digest` [EVD-2], `blob` [EVD-3], `content-capture` [RUN-11]."""
+"""Rules over `evidence.ndjson`, in the order of 03 §3.9.
+
+`evidence-id` [EVD-1], `evidence-digest` [EVD-2], `blob` [EVD-3], `content-capture` [RUN-11].
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,7 @@ from typing import Any
 from aef_verify.problems import Problem
 
 FILE = "evidence.ndjson"
-CONTENT_KINDS = frozenset(
-    ("judge_reasoning", "tool_call", "document", "input", "expected", "output", "transcript")
-)
+CONTENT_KINDS = frozenset(("judge_reasoning", "tool_call", "document", "input", "expected", "output", "transcript"))
 """The kinds of evidence that hold content, so that `contentCapture: off` rules them out [RUN-11]."""
 
 

@@ -9,6 +9,8 @@ from aef_verify.problems import Problem
 from aef_verify.run.results import id_bytes
 
 FILE = "gates.ndjson"
+LIKE = frozenset(("comparable", "not_applicable"))
+"""What `comparability` may be where a gate ships; an unknown value reads as `incomparable` [VER-8]."""
 
 
 class GateRules:
@@ -26,5 +28,6 @@ class GateRules:
             if id_bytes(result) not in self._results:
                 self.problems.append(Problem(place, "gate", "it names a result that the run does not have", result))
                 break
-        if line["comparability"] == "incomparable" and line["outcome"] == "ship":
-            self.problems.append(Problem(place, "gate", "an incomparable comparison never ships", line["outcome"]))
+        if line["comparability"] not in LIKE and line["outcome"] == "ship":
+            detail = "ship, and the comparison is not known to be comparable"
+            self.problems.append(Problem(place, "gate", detail, line["comparability"]))

@@ -1,6 +1,6 @@
-"""Rules over `run.json` alone: `run-times` [RUN-5], `calibration` [RUN-9], `execution-policy` [RUN-8]; and over
-`metrics.json` alone: `metric` [SUM-1].
+"""Rules over `run.json` alone and over `metrics.json` alone.
 
+`run-times` [RUN-5], `execution-policy` [RUN-8], `calibration` [RUN-9]; `metric` [SUM-1].
 Both documents are valid against their reader schemas when they come here.
 """
 

@@ -10,7 +10,7 @@ needs others (children, trials) when the last one was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -63,7 +63,7 @@ class Surroundings(NamedTuple):
     closed: bool
     capture_off: bool
     metrics: frozenset[str]
-    evidence: frozenset[str]
+    evidence: Container[str]
     blobs: dict[str, int]
     withheld: frozenset[str]
 
@@ -161,10 +161,14 @@ class ResultRules:
         if (annotator := get("annotator")) is not None:
             self._annotator(number, annotator)
         if (usage := get("usage")) is not None and len(usage) > 1 and (party := twice(usage)):
-            self._report(number, "result-times", "usage names one role and model twice", " / ".join(filter(None, party)))
-        if (ended := get("endedAt")) is not None and (started := get("startedAt")) is not None:
-            if time_key(ended) < time_key(started):
-                self._report(number, "result-times", f"endedAt is before startedAt {started}", ended)
+            self._report(
+                number,
+                "result-times",
+                "usage names one role and model twice",
+                " / ".join(filter(None, party)),
+            )
+        if (ended := get("endedAt")) is not None:
+            self._times(number, get("startedAt"), ended)
         if (cited := get("evidence")) is not None:
             for evidence in cited:
                 if evidence not in self.around.evidence:
@@ -175,11 +179,19 @@ class ResultRules:
         if (link := get("traceLink")) is not None:
             span = link.get("spanId")
             self.links.append((number, link["traceId"].lower(), span and span.lower()))
-        if (uncertainty := get("uncertainty")) is not None:
-            if fault := inverted(uncertainty.get("ci")):
-                self._report(number, "interval", fault)
+        if (uncertainty := get("uncertainty")) is not None and (fault := inverted(uncertainty.get("ci"))):
+            self._report(number, "interval", fault)
         if (attack := get("attack")) is not None and line["state"] == "passed" and attack.get("success") is True:
-            self._report(number, "attack", "an attack that succeeded cannot stand on a passed line", attack["technique"])
+            self._report(
+                number,
+                "attack",
+                "an attack that succeeded cannot stand on a passed line",
+                attack["technique"],
+            )
+
+    def _times(self, number: int, started: str | None, ended: str) -> None:
+        if started is not None and time_key(ended) < time_key(started):
+            self._report(number, "result-times", f"endedAt is before startedAt {started}", ended)
 
     def _scores(self, number: int, scores: list[Line]) -> None:
         declared = self.around.metrics

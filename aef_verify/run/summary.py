@@ -140,9 +140,10 @@ class Summary:
                 if fault := inverted(written.get("ci")):
                     yield Problem(FILE, "interval", f"{place}: {fault}")
         for entry in self._entries:
-            if fault := compare(entry.written, entry.kind, entry.measured):
-                written = entry.written
-                yield Problem(FILE, "summary", f"{written['metric']} at {written['path']}: {fault[0]}", fault[1])
+            written = entry.written
+            if difference := compare(written, entry.kind, entry.measured):
+                detail, found = difference
+                yield Problem(FILE, "summary", f"{written['metric']} at {written['path']}: {detail}", found)
                 break
 
     def _twice(self) -> Iterator[Problem]:
@@ -185,9 +186,7 @@ def _compare_sums(written: Line, total: float | None, measured: Measured) -> tup
     return None
 
 
-def _compare_value(
-    written: Line, kind: str, total: float | None, measured: Measured
-) -> tuple[str, object] | None:
+def _compare_value(written: Line, kind: str, total: float | None, measured: Measured) -> tuple[str, object] | None:
     value, values = written["value"], measured.values
     method = written["aggregate"]["method"] if "aggregate" in written else None
     expected: float | None

@@ -1,0 +1,51 @@
+"""The manifest and the run hash [SEAL-1] to [SEAL-4]: over exact bytes, sorted by the path's UTF-8 bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import NamedTuple
+
+from aef_verify.encoding.paths import is_overlay
+from aef_verify.folder import Entry, Folder
+
+SEAL = "seal.json"
+ATTESTATION = "attestation.dsse.json"
+OVERLAYS = "overlays"
+NEVER_SEALED = frozenset((SEAL, ATTESTATION))
+
+
+class Sealed(NamedTuple):
+    """One file that a seal covers, or would cover: its path, SHA-256 in hex and size in bytes."""
+
+    path: str
+    sha256: str
+    size: int
+
+
+def is_sealed(path: str) -> bool:
+    """Whether a seal covers the file at this path [SEAL-1]; a file named `overlays` is a breach of [RUN-3] alone."""
+    return path not in NEVER_SEALED and path != OVERLAYS and not is_overlay(path)
+
+
+def sealed_entries(folder: Folder) -> list[Entry]:
+    """Return the files that a seal of the folder covers, by path bytes."""
+    return [entry for entry in folder.files if is_sealed(entry.path)]
+
+
+def read_sealed(folder: Folder) -> list[Sealed]:
+    """Hash every sealed file, one pass each; raises InputError where one cannot be read."""
+    return [Sealed(entry.path, *folder.digest(entry)) for entry in sealed_entries(folder)]
+
+
+def manifest_text(files: Iterable[Sealed]) -> str:
+    """Return the manifest of files given in path order [SEAL-3]."""
+    return "".join(f"{file.sha256}  {file.size}  {file.path}\n" for file in files)
+
+
+def manifest_hash(files: Iterable[Sealed]) -> str:
+    """Return the hex SHA-256 of the manifest, without building it [SEAL-4]."""
+    digest = sha256()
+    for file in files:
+        digest.update(f"{file.sha256}  {file.size}  {file.path}\n".encode())
+    return digest.hexdigest()

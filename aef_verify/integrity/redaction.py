@@ -1,0 +1,69 @@
+"""Authorized redactions [OVL-10] and who signed a batch [OVL-3]: both are for the caller's policy to decide."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from aef_verify import limits
+from aef_verify.folder import Folder
+from aef_verify.integrity.overlays import Chain, batch_path
+from aef_verify.problems import InputError
+
+if TYPE_CHECKING:
+    from aef_verify.integrity.policy import TrustPolicy
+
+STATEMENT_TYPE = "application/vnd.in-toto+json"
+"""The `payloadType` of an envelope over a seal or a batch seal [SIG-1]."""
+
+
+def read_envelope(folder: Folder, path: str) -> tuple[bool, bytes | None]:
+    """Return whether an envelope is there, and its bytes; None for the bytes of one beyond the limit [SIG-1]."""
+    entry = folder.get(path)
+    if entry is None:
+        return False, None
+    return True, folder.content(entry, limits.ENVELOPE_BYTES)[0]
+
+
+class BatchSigners:
+    """For whom the signature of each verified batch verifies under one policy; asked once per batch."""
+
+    def __init__(self, folder: Folder, chain: Chain, policy: TrustPolicy | None) -> None:
+        """Without a policy nobody signed anything."""
+        self._folder = folder
+        self._chain = chain
+        self._policy = policy
+        self._known: dict[int, tuple[str, ...]] = {}
+
+    def of(self, batch: int) -> tuple[str, ...]:
+        """Return the identities that the envelope of a batch verifies for, in policy order."""
+        if batch not in self._known:
+            self._known[batch] = self._verify(batch)
+        return self._known[batch]
+
+    def _verify(self, batch: int) -> tuple[str, ...]:
+        if self._policy is None:
+            return ()
+        present, envelope = read_envelope(self._folder, f"overlays/seal-{batch:04d}.dsse.json")
+        entry = self._folder.get(batch_path(batch))
+        if not present or entry is None:
+            return ()
+        payload, _ = self._folder.content(entry, limits.SEAL_BYTES)
+        if payload is None or sha256(payload).hexdigest() != self._chain.seals[batch]:
+            raise InputError(f"{self._folder.root}/{entry.path}: changed while it was read; verify again")
+        from aef_verify.integrity.dsse import verify_envelope
+
+        return verify_envelope(envelope, payload, STATEMENT_TYPE, self._policy).verifies_for
+
+
+def withheld_blobs(chain: Chain, signers: BatchSigners, policy: TrustPolicy | None) -> list[str]:
+    """Return the hex names of blobs that authorized redactions name, in file order, gone or not [OVL-10]."""
+    if policy is None:
+        return []
+    allowed = policy.identities_with("redact")
+    named: dict[str, None] = {}
+    for event in chain.effective(None):
+        redacts = event.kind == "redact" and event.identity in allowed
+        if redacts and event.identity in signers.of(chain.batch_of(event)):
+            named[event.target["blob"]] = None
+    return list(named)

@@ -1,0 +1,317 @@
+"""The run verifier (03 §3.9, 04 §4.5): the one place that joins the documents' rules with the seal's.
+
+Order: list the folder [RUN-3]; read `run.json`, `metrics.json`, `summary.json`; hash blobs and every other file; read
+`evidence.ndjson`, `results.ndjson`, `gates.ndjson`, the traces and logs; then the rules that need all of them, only
+where no file or line has `encoding`, `limit` or `schema`; then the seal, the outcome, the signers, the anchor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from aef_verify import limits
+from aef_verify.encoding.paths import path_problems
+from aef_verify.folder import Folder
+from aef_verify.integrity.check import Integrity
+from aef_verify.integrity.facts import Results, result_bytes
+from aef_verify.integrity.manifest import ATTESTATION, SEAL, Sealed, is_sealed
+from aef_verify.problems import Problem, ordered
+from aef_verify.run import evidence, gates, results, traces
+from aef_verify.run.header import METRICS, RUN, is_closed, metric_kinds, metric_problems, run_problems
+from aef_verify.run.reading import Document, Documents
+from aef_verify.run.summary import FILE as SUMMARY
+from aef_verify.run.summary import Summary
+
+if TYPE_CHECKING:
+    from aef_verify.integrity.policy import TrustPolicy
+
+KNOWN_FILES = frozenset(
+    (
+        RUN,
+        results.FILE,
+        METRICS,
+        SUMMARY,
+        evidence.FILE,
+        gates.FILE,
+        traces.TRACES,
+        traces.LOGS,
+        SEAL,
+        ATTESTATION,
+    )
+)
+"""The files of [RUN-2] outside `blobs/`, `ext/` and `overlays/`."""
+
+_BLOB = re.compile(r"blobs/sha256/([0-9a-f]{2})/(\1[0-9a-f]{62})")
+_STOPS = frozenset(("encoding", "limit", "schema"))
+
+
+class Overlays(NamedTuple):
+    """What the overlay chain of a run says, apart from its outcome [OVL-5].
+
+    `problems` are ordered; `batches` verified; `events` in them that take effect; `unsealed` lines after them.
+    """
+
+    problems: tuple[Problem, ...]
+    batches: int
+    events: int
+    unsealed: int
+
+
+class RunReport(NamedTuple):
+    """What the verifier found about one run (04 §4.5).
+
+    Attributes:
+        path: the folder as the caller named it.
+        outcome: `intact`, `unsealed` or `invalid`.
+        problems: every problem, ordered; `withheld` ones do not make a run invalid.
+        signed_by: the identities that the run is signed by, in policy order; None without a policy.
+        anchored: whether the run hash is in the caller's list; None without one.
+        withheld: how many sealed blobs an authorized redaction withholds.
+        run_hash: the run's run hash [SEAL-4].
+        run: `run.json` where it reads, valid or not.
+        summary: `summary.json` where it is valid.
+        lines: the number of lines in `results.ndjson` that were given to the rules.
+        overlays: what the overlay chain says; None where it was not asked for.
+    """
+
+    path: str
+    outcome: str
+    problems: tuple[Problem, ...]
+    signed_by: tuple[str, ...] | None
+    anchored: bool | None
+    withheld: int
+    run_hash: str
+    run: Document | None
+    summary: Document | None
+    lines: int
+    overlays: Overlays | None
+
+    @property
+    def run_id(self) -> str | None:
+        """The `runId`, where `run.json` reads and has one."""
+        found = self.run.get("runId") if self.run is not None else None
+        return found if isinstance(found, str) else None
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the run verifies against a seal."""
+        return self.outcome == "intact"
+
+
+def verify_run(
+    path: str,
+    *,
+    policy: TrustPolicy | None = None,
+    anchors: Collection[str] | None = None,
+    overlays: bool = False,
+    details: bool = False,
+    watch: Callable[[int], object] | None = None,
+) -> RunReport:
+    """Verify one run folder.
+
+    Args:
+        path: the folder that holds `run.json`.
+        policy: the caller's trust policy; without one nobody signed, and no redaction is authorized [SIG-4].
+        anchors: the run hashes that the caller trusts, lower-case hex.
+        overlays: also check the overlay chain and report it apart.
+        details: find the reason behind each `schema` problem, for people.
+        watch: called with the number of bytes of every block read.
+
+    Raises:
+        InputError: the folder or one of its files cannot be read, or changed meanwhile.
+    """
+    with Folder(path) as folder:
+        folder.watch = watch
+        return _Verification(folder, policy, details).report(path, anchors, overlays)
+
+
+class _Verification:
+    """One run's verification, step by step."""
+
+    def __init__(self, folder: Folder, policy: TrustPolicy | None, details: bool) -> None:
+        self.folder = folder
+        self.policy = policy
+        self.documents = Documents(folder, details=details)
+        self.result_ids: dict[bytes, int] = {}
+        self.results_whole = False
+        self.lines = 0
+
+    def report(self, path: str, anchors: Collection[str] | None, overlays: bool) -> RunReport:
+        """Run every step and say what came out."""
+        folder, documents = self.folder, self.documents
+        problems = path_problems([entry.path for entry in (*folder.files, *folder.irregular)])
+        problems += (Problem(entry.path, "path", "neither a file nor a folder") for entry in folder.irregular)
+        header = documents.json(RUN, "run", required=True)
+        metrics = documents.json(METRICS, "metrics", required=True)
+        summary = documents.json(SUMMARY, "summary", required=is_closed(header.document))
+        integrity = Integrity(folder, header.document, self.policy)
+        blobs = self._hash_files()
+        problems += self._judge(integrity, header.document, metrics.document, summary, blobs)
+        integrity.files = [
+            Sealed(entry.path, *documents.digest(entry)) for entry in folder.files if is_sealed(entry.path)
+        ]
+        problems += integrity.problems()
+        found = tuple(ordered([*documents.problems, *problems]))
+        outcome = self._outcome(found, integrity)
+        return RunReport(
+            path,
+            outcome,
+            found,
+            None if self.policy is None else integrity.signed_by() if outcome == "intact" else (),
+            None if anchors is None else outcome == "intact" and integrity.run_hash in anchors,
+            sum(problem.code == "withheld" for problem in found),
+            integrity.run_hash,
+            header.document,
+            summary.document if summary.valid else None,
+            self.lines,
+            self._overlays(integrity) if overlays else None,
+        )
+
+    @staticmethod
+    def _outcome(problems: tuple[Problem, ...], integrity: Integrity) -> str:
+        if any(problem.code != "withheld" for problem in problems):
+            return "invalid"
+        return "intact" if integrity.seal.present else "unsealed"
+
+    def _hash_files(self) -> dict[str, int]:
+        """Hash every file that no rule parses; return the size of each blob by hex name, and judge its digest."""
+        blobs: dict[str, int] = {}
+        problems = self.documents.problems
+        count = 0
+        for entry in self.folder.files:
+            if entry.path in (SEAL, ATTESTATION):
+                continue
+            count += 1
+            if entry.path in KNOWN_FILES:
+                continue
+            read = self.documents.digest(entry)
+            blob = _BLOB.fullmatch(entry.path)
+            if blob is not None:
+                blobs[blob[2]] = read.size
+                if read.size > limits.BLOB_BYTES:
+                    detail = f"{read.size:,} bytes; at most {limits.BLOB_BYTES:,} are allowed"
+                    problems.append(Problem(entry.path, "limit", detail))
+        if count > limits.FILES:
+            problems.append(Problem(".", "limit", f"{count:,} files; at most {limits.FILES:,} are allowed"))
+        return blobs
+
+    def _judge(
+        self,
+        integrity: Integrity,
+        run: Document | None,
+        metrics: Document | None,
+        summary: Any,
+        blobs: dict[str, int],
+    ) -> list[Problem]:
+        """Read the NDJSON files, and return group B's problems where group A left it to be judged."""
+        documents = self.documents
+        sound = not documents.problems and run is not None and metrics is not None
+        around = _Around(run or {}, metrics or {"metrics": []}, blobs, integrity.withheld if sound else frozenset())
+        cited = evidence.EvidenceRules(blobs, around.withheld, around.capture_off)
+        documents.ndjson(evidence.FILE, "evidence", cited.take if sound else _ignore)
+        rules = results.ResultRules(around.surroundings(cited.ids))
+        totals = Summary(summary.document, around.run.get("runId"), around.kinds) if summary.valid and sound else None
+        self._read_results(rules, totals, judge=sound and not documents.problems)
+        decisions = gates.GateRules(rules.ids)
+        documents.ndjson(gates.FILE, "gate-decision", decisions.take if not documents.problems else _ignore)
+        links: list[traces.Link] = []
+        if self.folder.get(traces.TRACES) is not None:
+            links += ((evidence.FILE, *link) for link in cited.links)
+            links += ((results.FILE, *link) for link in rules.links)
+        spans = traces.TraceRules(links, around.capture_off)
+        for file in (traces.TRACES, traces.LOGS):
+            documents.ndjson(file, None, lambda number, line, file=file: spans.take(file, number, line))  # type: ignore[misc]
+        if any(problem.code in _STOPS for problem in documents.problems) or not sound:
+            return []
+        return [
+            *run_problems(around.run),
+            *metric_problems(around.metrics),
+            *cited.problems,
+            *rules.finish(),
+            *(totals.problems() if totals is not None else ()),
+            *decisions.problems,
+            *spans.finish(),
+            *self._blob_digests(),
+            *self._unexpected(integrity),
+        ]
+
+    def _read_results(self, rules: results.ResultRules, totals: Summary | None, *, judge: bool) -> None:
+        ids = self.result_ids
+
+        def take(number: int, line: Document) -> None:
+            rules.take(number, line)
+            if totals is not None:
+                totals.take(line)
+            self.lines += 1
+
+        def keep(number: int, line: Document) -> None:
+            identity = result_bytes(line.get("resultId"))
+            if identity is not None:
+                ids[identity] = number
+
+        documents = self.documents
+        if self.folder.get(results.FILE) is None:
+            documents.problems.append(Problem(results.FILE, "schema", "the file is required, and it is not there"))
+            return
+        before = len(documents.problems)
+        documents.ndjson(results.FILE, "result", take if judge else keep, keep)
+        self.results_whole = all(problem.code == "schema" for problem in documents.problems[before:])
+        ids.update(rules.ids)
+
+    def _blob_digests(self) -> Iterator[Problem]:
+        for entry in self.folder.files:
+            blob = _BLOB.fullmatch(entry.path)
+            if blob is not None:
+                read = self.documents.digest(entry)
+                if read.sha256 != blob[2]:
+                    yield Problem(entry.path, "blob-digest", "the blob's bytes do not hash to its name", read.sha256)
+
+    def _unexpected(self, integrity: Integrity) -> Iterator[Problem]:
+        listed = set(integrity.seal.subjects)
+        for entry in self.folder.files:
+            path = entry.path
+            if path in listed and path not in KNOWN_FILES and not path.startswith("ext/") and not _BLOB.fullmatch(path):
+                yield Problem(path, "unexpected-file", "sealed, and no kind of file that a run has")
+
+    def _overlays(self, integrity: Integrity) -> Overlays | None:
+        if not self.folder.overlays and not self.folder.irregular_overlays:
+            return None
+        chain = integrity.chain
+        known = Results(dict.fromkeys(self.result_ids, ""), self.results_whole)
+        ids = known.states if known.whole else None
+        effective = chain.effective(ids)
+        return Overlays(tuple(ordered(chain.problems(ids))), len(chain.ends), len(effective), chain.unsealed)
+
+
+def _ignore(number: int, line: Document) -> None:
+    """Take a line that nothing judges."""
+
+
+class _Around(NamedTuple):
+    """The documents that the lines are judged against."""
+
+    run: Document
+    metrics: Document
+    blobs: dict[str, int]
+    withheld: frozenset[str]
+
+    @property
+    def capture_off(self) -> bool:
+        return self.run.get("contentCapture") == "off"
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        return metric_kinds(self.metrics)
+
+    def surroundings(self, cited: set[str]) -> results.Surroundings:
+        return results.Surroundings(
+            str(self.run.get("runId")),
+            is_closed(self.run),
+            self.capture_off,
+            frozenset(self.kinds),
+            cited,
+            self.blobs,
+            self.withheld,
+        )

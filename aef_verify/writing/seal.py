@@ -1,0 +1,154 @@
+"""Sealing a closed run [SEAL-1], [SEAL-2], [SEAL-5]: one statement over its exact bytes, written once and whole.
+
+Refused, with nothing written: an open run, a time before the run closed, a run that has a seal, a name that a seal
+cannot list; by `ingest` also a path that breaks [RUN-3] and a file that is missing, does not read or is not valid
+against its reader schema.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import Any
+
+from aef_verify import limits
+from aef_verify.encoding.paths import path_problems
+from aef_verify.encoding.times import is_time, time_key
+from aef_verify.folder import Folder
+from aef_verify.integrity.facts import read_run
+from aef_verify.integrity.manifest import SEAL, Sealed, manifest_hash, read_sealed
+from aef_verify.problems import InputError, Problem
+from aef_verify.run import evidence, gates, results, traces
+from aef_verify.run.header import METRICS, RUN, is_closed
+from aef_verify.run.reading import Documents
+from aef_verify.run.summary import FILE as SUMMARY
+from aef_verify.schemas import accepts
+
+SEALERS = ("producer", "ingest")
+STATEMENT = "https://in-toto.io/Statement/v1"
+EVIDENCE = "https://agenteval.dev/aef/1/evidence"
+
+Document = dict[str, Any]
+
+
+def seal_run(path: str, *, sealed_by: str, sealed_at: str) -> str:
+    """Write `seal.json` into a closed run and return the run hash [SEAL-4].
+
+    Args:
+        path: the run's folder.
+        sealed_by: `producer`, or `ingest` for a host that takes the run into custody [SEAL-1].
+        sealed_at: the time of sealing [ENC-8], not before the run closed.
+
+    Raises:
+        InputError: the run or the call is refused; nothing was written.
+        OSError: the seal could not be written; nothing was left behind.
+    """
+    if sealed_by not in SEALERS:
+        raise InputError(f"sealed by {sealed_by!r}: it is `producer` or `ingest`")
+    if not is_time(sealed_at):
+        raise InputError(f"{sealed_at!r} is no time: write RFC 3339 in UTC, such as 2026-10-02T14:00:00Z")
+    with Folder(path) as folder:
+        run = _closed_run(folder, sealed_at)
+        _check_names(folder)
+        if sealed_by == "ingest":
+            _check_documents(folder)
+        files = read_sealed(folder)
+        statement = seal_statement(run, files, sealed_by=sealed_by, sealed_at=sealed_at)
+        data = json.dumps(statement, ensure_ascii=False, indent=2).encode() + b"\n"
+        if not accepts("seal", "writer", statement) or len(data) > limits.SEAL_BYTES:
+            raise InputError(f"{path}: run.json is not valid, so no valid seal can be written for it")
+        _write_new(os.path.join(path, SEAL), data)
+        return str(statement["predicate"]["runHash"])
+
+
+def _closed_run(folder: Folder, sealed_at: str) -> Document:
+    if any(entry.path == SEAL for entry in (*folder.files, *folder.irregular)):
+        raise InputError(f"{folder.root}: has a seal.json already; a sealed run is extended only by overlays")
+    run = read_run(folder)
+    if run is None:
+        raise InputError(f"{folder.root}: run.json is missing or does not read, so there is nothing to seal")
+    if not is_closed(run):
+        raise InputError(f"{folder.root}: run.json has the status {run.get('status')!r}; only a closed run is sealed")
+    ended = run.get("endedAt")
+    if not is_time(ended):
+        raise InputError(f"{folder.root}: run.json has no valid endedAt, so the run cannot be sealed")
+    if time_key(sealed_at) < time_key(str(ended)):
+        raise InputError(f"{folder.root}: {sealed_at} is before the run's endedAt {ended}")
+    return run
+
+
+def _check_names(folder: Folder) -> None:
+    problems = path_problems([entry.path for entry in folder.files])
+    problems += [Problem(entry.path, "path", "neither a file nor a folder") for entry in folder.irregular]
+    if problems:
+        first = problems[0]
+        raise InputError(f"{folder.root}: {first.path}: {first.detail} [RUN-3]; nothing was sealed")
+    if len(folder.files) > limits.FILES:
+        raise InputError(f"{folder.root}: more than {limits.FILES:,} files; nothing was sealed")
+
+
+def _check_documents(folder: Folder) -> None:
+    """Refuse a run that a host may not seal: each file must be there, read, and be valid for a reader."""
+    documents = Documents(folder, details=True)
+    for name, schema in ((RUN, "run"), (METRICS, "metrics"), (SUMMARY, "summary")):
+        documents.json(name, schema, required=True)
+    if folder.get(results.FILE) is None:
+        raise InputError(f"{folder.root}: {results.FILE} is required, and it is not there; nothing was sealed")
+    for file, line_schema in (
+        (results.FILE, "result"),
+        (evidence.FILE, "evidence"),
+        (gates.FILE, "gate-decision"),
+        (traces.TRACES, None),
+        (traces.LOGS, None),
+    ):
+        documents.ndjson(file, line_schema, lambda number, line: None)
+    if documents.problems:
+        first = documents.problems[0]
+        raise InputError(f"{folder.root}: {first.path}: {first.code}: {first.detail}; nothing was sealed")
+
+
+def _copied(value: Any, *names: str) -> Document | None:
+    if not isinstance(value, dict):
+        return None
+    return {name: value[name] for name in names if value.get(name) is not None}
+
+
+def seal_statement(run: Document, files: list[Sealed], *, sealed_by: str, sealed_at: str) -> Document:
+    """Return the in-toto statement over a run's sealed files, given in path order [SEAL-5]."""
+    judges = run.get("judges") or []
+    return {
+        "_type": STATEMENT,
+        "subject": [{"name": file.path, "digest": {"sha256": file.sha256}} for file in files],
+        "predicateType": EVIDENCE,
+        "predicate": {
+            "schemaVersion": "1.0",
+            "runId": run.get("runId"),
+            "runHash": manifest_hash(files),
+            "producer": _copied(run.get("producer"), "name", "version"),
+            "subject": _copied(run.get("subject"), "ref", "version"),
+            "deployment": _copied(run.get("deployment"), "ref"),
+            "suite": _copied(run.get("suite"), "ref", "version", "digest"),
+            "judges": [_copied(judge, "model", "rubricDigest") for judge in judges] if isinstance(judges, list) else [],
+            "closedAt": run.get("endedAt"),
+            "sealedAt": sealed_at,
+            "sealedBy": sealed_by,
+        },
+    }
+
+
+def _write_new(path: str, data: bytes) -> None:
+    """Write a file that must not exist yet, whole or not at all: a synced temporary file, then a hard link."""
+    temporary = f"{path}.{os.getpid()}.tmp"
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o644)
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(temporary, path)
+    except FileExistsError:
+        raise InputError(f"{path}: was written by someone else meanwhile") from None
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
