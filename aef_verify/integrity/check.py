@@ -33,12 +33,14 @@ class Integrity:
         files: every sealed file in path order; set by the caller once they were hashed.
     """
 
-    def __init__(self, folder: Folder, run: Document | None, policy: TrustPolicy | None) -> None:
-        """Read the seal; `run` is `run.json`, or None where it does not read."""
+    def __init__(
+        self, folder: Folder, run: Document | None, policy: TrustPolicy | None, *, details: bool = False
+    ) -> None:
+        """Read the seal; `run` is `run.json`, or None where it does not read; `details` as for `read_seal`."""
         self.folder = folder
         self.run = run
         self.policy = policy
-        self.seal: Seal = read_seal(folder)
+        self.seal: Seal = read_seal(folder, details=details)
         self.files: Sequence[Sealed] = ()
 
     @cached_property

@@ -17,6 +17,7 @@ from aef_verify.folder import Folder
 from aef_verify.integrity.manifest import SEAL, Sealed, is_sealed, manifest_hash
 from aef_verify.problems import Problem
 from aef_verify.schemas import validator
+from aef_verify.schemas.refusal import refusal
 
 BLOBS = "blobs/sha256/"
 _MATCHED = frozenset(("duplicate-subject", "digest", "not-sealed", "missing", "withheld"))
@@ -46,8 +47,8 @@ class Seal(NamedTuple):
         return [] if self.document is None else [subject["name"] for subject in self.document["subject"]]
 
 
-def read_seal(folder: Folder) -> Seal:
-    """Read `seal.json` of a run; a link or pipe of that name leaves the run unsealed (docs/READINGS.md)."""
+def read_seal(folder: Folder, *, details: bool = False) -> Seal:
+    """Read `seal.json` of a run, with the reason why it is not valid if asked; a link or pipe of that name leaves the run unsealed (docs/READINGS.md)."""
     entry = folder.get(SEAL)
     if entry is None:
         return Seal(present=False)
@@ -55,10 +56,10 @@ def read_seal(folder: Folder) -> Seal:
     if data is None:
         detail = f"more than {limits.SEAL_BYTES:,} bytes"
         return Seal(present=True, problem=Problem(SEAL, "limit", detail))
-    return parse_seal(data)
+    return parse_seal(data, details=details)
 
 
-def parse_seal(data: bytes) -> Seal:
+def parse_seal(data: bytes, *, details: bool = False) -> Seal:
     """Return the seal that these bytes hold."""
     try:
         document = read_object(data, limits.SEAL_BYTES)
@@ -66,15 +67,8 @@ def parse_seal(data: bytes) -> Seal:
         code = "limit" if fault.code == "limit" else "seal-invalid"
         return Seal(present=True, problem=Problem(SEAL, code, str(fault)))
     if not validator("seal", "reader")(document):
-        return Seal(present=True, problem=Problem(SEAL, "seal-invalid", _schema_fault(document)))
+        return Seal(present=True, problem=Problem(SEAL, "seal-invalid", *refusal("seal", document, details=details)))
     return Seal(present=True, document=document)
-
-
-def _schema_fault(document: Document) -> str:
-    from aef_verify.schemas import explain
-
-    faults = explain("seal", "reader", document)
-    return "; ".join(f"{fault.pointer}: {fault.message}" for fault in faults[:3])
 
 
 def seal_problems(

@@ -15,6 +15,7 @@ from aef_verify.encoding.ndjson import Framing, lines
 from aef_verify.folder import Entry, Folder, Read
 from aef_verify.problems import Problem
 from aef_verify.schemas import validator
+from aef_verify.schemas.refusal import refusal
 
 EXPLAINED = 20
 """Lines of one file whose schema faults are explained; the others get the code alone."""
@@ -80,14 +81,8 @@ class Documents:
         return JsonFile(document, valid)
 
     def _invalid(self, place: str, schema: str, document: Document, *, explained: bool) -> None:
-        detail, value = "not valid against the reader schema", None
-        if self._details and explained:
-            from aef_verify.schemas import explain
-
-            faults = explain(schema, "reader", document)
-            if faults:
-                detail, value = f"{faults[0].pointer or '(document)'}: {faults[0].message}", faults[0].value
-        self.problems.append(Problem(place, "schema", detail, value))
+        reason = refusal(schema, document, details=self._details and explained)
+        self.problems.append(Problem(place, "schema", *reason))
 
     def ndjson(self, path: str, schema: str | None, take: Take, unread: Take | None = None) -> bool:
         """Read one NDJSON file line by line, in constant memory.

@@ -133,6 +133,7 @@ class _Verification:
     def __init__(self, folder: Folder, policy: TrustPolicy | None, details: bool) -> None:
         self.folder = folder
         self.policy = policy
+        self.details = details
         self.documents = Documents(folder, details=details)
         self.result_ids: dict[bytes, int] = {}
         self.results_whole = False
@@ -146,7 +147,7 @@ class _Verification:
         header = documents.json(RUN, "run", required=True)
         metrics = documents.json(METRICS, "metrics", required=True)
         summary = documents.json(SUMMARY, "summary", required=is_closed(header.document))
-        integrity = Integrity(folder, header.document, self.policy)
+        integrity = Integrity(folder, header.document, self.policy, details=self.details)
         blobs = self._hash_files()
         problems += self._judge(integrity, header.document, metrics.document, summary, blobs)
         integrity.files = [
