@@ -247,7 +247,8 @@ def check(corpus: Corpus, vector: Vector) -> None:
     Raises:
         CorpusError: names the first file that is missing, altered, not listed, or not safely named.
     """
-    safe(vector.path)
+    for name in (vector.path, *vector.files):
+        safe(name)
     for path, digest in vector.listed():
         check_file(corpus, path, digest)
     if not vector.is_file and vector.kind != "fixture":
