@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
+from typing import NoReturn
+
+
+def leave(code: int) -> NoReturn:
+    """End this process at once, when all output is written.
+
+    The interpreter's own way out takes apart every module first, a fifth of the time that a small run takes.
+    """
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def main() -> int:
@@ -13,7 +27,7 @@ def main() -> int:
     if sys.argv[1:2] == ["contract"]:
         from aef_verify.conformance.contract import main as contract
 
-        return contract(sys.argv[2:])
+        leave(contract(sys.argv[2:]))
     from aef_verify.cli import main as commands
 
     result: object = commands()

@@ -48,7 +48,10 @@ class Seal(NamedTuple):
 
 
 def read_seal(folder: Folder, *, details: bool = False) -> Seal:
-    """Read `seal.json` of a run, with the reason why it is not valid if asked; a link or pipe of that name leaves the run unsealed (docs/READINGS.md)."""
+    """Read `seal.json` of a run, with the reason why it is not valid if asked.
+
+    A link or pipe of that name leaves the run unsealed (docs/READINGS.md).
+    """
     entry = folder.get(SEAL)
     if entry is None:
         return Seal(present=False)

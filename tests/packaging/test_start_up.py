@@ -29,7 +29,7 @@ HEAVY = {
     "urllib.parse",
 }
 BASELINE = "import hashlib, json, re, dataclasses, jiter, jsonschema_rs"
-CONTRACT = "from aef_verify.__main__ import main; assert main() == 0; print()"
+CONTRACT = "import sys; from aef_verify.conformance.contract import main; assert main(sys.argv[2:]) == 0; print()"
 TELL = "import sys, json as j; print(j.dumps(sorted(sys.modules)))"
 
 
