@@ -7,14 +7,15 @@ too), a key that is no strict PEM, no strict DER or not usable, two keys with on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 from aef_verify import limits, schemas
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.given import read_given
-from aef_verify.integrity.keys import KeyRefusedError, PublicKey, load_public_key
+from aef_verify.integrity.algorithms import KeyRefusedError
+from aef_verify.integrity.keys import PublicKey, load_public_key
 from aef_verify.problems import InputError
 
 REDACT = "redact"
@@ -100,7 +101,7 @@ def load_policy(data: bytes) -> TrustPolicy:
     return TrustPolicy(data, tuple(keys), by_keyid, rights)
 
 
-def _named(entries: list[dict[str, object]], position: int) -> str:
+def _named(entries: Sequence[object], position: int) -> str:
     """Name a key by its place and, where it has one, its identity."""
     entry = entries[position]
     identity = entry.get("identity") if isinstance(entry, dict) else None
@@ -114,16 +115,19 @@ def _schema_fault(document: dict[str, object]) -> str:
     """Say in plain words what keeps a policy from being valid, naming the key where it is one."""
     faults = schemas.explain(_SCHEMA, "reader", document)
     if not faults:
-        return "it is not valid against the trust policy schema"
-    fault = faults[0]
+        return "it is not valid against its schema"
+    fault, keys = faults[0], document.get("keys")
     steps = fault.pointer.split("/")[1:]
-    keys = document.get("keys")
-    if not (isinstance(keys, list) and len(steps) > 1 and steps[0] == "keys" and steps[1].isdigit()):
-        return f"{fault.pointer or 'it'}: {fault.message}"
+    if len(steps) < 2 or steps[0] != "keys" or not isinstance(keys, list):
+        return f"{_member(steps)} {fault.message}"
     where = _named(keys, int(steps[1]))
     if steps[2:] == ["publicKey"] and isinstance(fault.value, str):
         try:
             load_public_key(fault.value)
         except KeyRefusedError as refusal:
             return f"{where}: {refusal}"
-    return f"{where}: {'/'.join([*steps[2:], ''])[:-1]}{': ' if steps[2:] else ''}{fault.message}"
+    return f"{where}: {_member(steps[2:])} {fault.message}"
+
+
+def _member(steps: Sequence[str]) -> str:
+    return f"`{'/'.join(steps)}`" if steps else "it"
