@@ -62,9 +62,9 @@ class TrustPolicy:
         """Whether the policy gives a right, by its exact name, to an identity [SIG-4]."""
         return right in self.rights.get(identity, ())
 
-    def identities_with(self, right: str) -> tuple[str, ...]:
-        """Return the identities that have a right, by the position of their first key."""
-        return tuple(identity for identity, rights in self.rights.items() if right in rights)
+    def identities_with(self, right: str) -> frozenset[str]:
+        """Return the identities that have a right, by its exact name [SIG-4]."""
+        return frozenset(identity for identity, rights in self.rights.items() if right in rights)
 
 
 def read_policy(path: str) -> TrustPolicy:
