@@ -204,6 +204,8 @@ class Bundling:
         if not isinstance(schema, dict):
             return schema
         bare: Schema = {keyword: value for keyword, value in schema.items() if keyword not in FOR_PEOPLE}
+        if "$id" in schema:
+            bare.pop("title", None)
         reference = bare.pop("$ref", None)
         resolved = each_part(bare, lambda part, _: self.resolve(part, name))
         if reference is None:

@@ -6,8 +6,6 @@ read numbers by value [ENC-4], patterns as ECMA-262's [ENC-15] and count lengths
 [ENC-8] is in the pattern, so that "valid" is the schema's verdict alone [ENC-16].
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple

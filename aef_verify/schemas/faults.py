@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from aef_verify.schemas import Fault
@@ -19,6 +20,9 @@ MOST_FAULTS = 5
 
 MOST_STEPS = 500_000
 """Parts of the value that are looked at before the walk gives up."""
+
+FEW = 3
+"""Required members up to which a message names an object by them."""
 
 TOO_LARGE = "is not valid, but too large to say where"
 
@@ -40,11 +44,16 @@ def explain(name: str, side: Side, value: object, *, most: int = MOST_FAULTS) ->
     """Return the first faults of a value against a schema, or none when it is valid; see `validator`."""
     walk = _Walk(most, [MOST_STEPS])
     try:
-        walk.look(json.loads(schema_text(name, side)), value, "")
+        walk.look(_schema(name, side), value, "")
     except _StopError:
         if not walk.faults:
             return [Fault("", TOO_LARGE, None)]
     return walk.faults
+
+
+@cache
+def _schema(name: str, side: Side) -> Any:
+    return json.loads(schema_text(name, side))
 
 
 def holds(schema: Any, value: object) -> bool:
@@ -77,7 +86,7 @@ class _Walk:
         return not walk.faults
 
     def look(self, schema: Any, value: object, pointer: str) -> None:
-        """Report what is wrong with a value; of a value without parts, the first thing."""
+        """Report what is wrong with a value: everything at an object, the first thing at any other value."""
         self.steps[0] -= 1
         if self.steps[0] < 0:
             raise _StopError
@@ -93,9 +102,7 @@ class _Walk:
                 continue
             for message in check(self, wanted, schema, value, pointer):
                 self.report(pointer, message, value)
-            if len(self.faults) > found and not isinstance(value, dict | list):
-                return
-            if keyword == "type" and len(self.faults) > found:
+            if len(self.faults) > found and (keyword == "type" or not isinstance(value, dict)):
                 return
 
 
@@ -129,8 +136,9 @@ def _in_words(schema: Schema) -> str:
         return f"{schema['title']}, such as {examples[0]}" if examples else str(schema["title"])
     types = schema.get("type", [])
     words = " or ".join(_TYPES[name][0] for name in ([types] if isinstance(types, str) else types))
-    if types == "object" and "required" in schema:
-        words += f" with {' and '.join(schema['required'])}"
+    required = schema.get("required", [])
+    if types == "object" and 0 < len(required) <= FEW:
+        words += f" with {' and '.join(required)}"
     return words
 
 
@@ -162,7 +170,7 @@ def _pattern(walk: _Walk, wanted: Any, schema: Schema, value: Any, pointer: str)
 def _bound(applies: Callable[[Any], bool], meets: Callable[[Any, Any], bool], message: Callable[[Any], str]) -> _Check:
     def check(walk: _Walk, wanted: Any, schema: Schema, value: Any, pointer: str) -> Iterator[str]:
         if applies(value) and not meets(value, wanted):
-            yield message(wanted)
+            yield message(wanted) + (f": {_in_words(schema)}" if "title" in schema else "")
 
     return check
 
@@ -212,7 +220,7 @@ def _additional(walk: _Walk, wanted: Any, schema: Schema, value: Any, pointer: s
                 continue
             place = f"{pointer}/{_escaped(name)}"
             if wanted is False:
-                walk.report(place, "is an unknown member, which a writer may not add", member)
+                walk.report(place, "is an unknown member, and none may be added here", member)
             else:
                 walk.look(wanted, member, place)
     yield from ()
@@ -256,13 +264,16 @@ def _no_branch(walk: _Walk, branches: Any, value: Any, pointer: str, how_many: s
     if all(set(branch) == {"required"} for branch in branches):
         yield f"must have {how_many} {_members(branches)}"
         return
-    kinds = [branch.get("properties", {}).get("kind", {}).get("const") for branch in branches]
-    if any(kinds) and isinstance(value, dict):
-        kind = value.get("kind")
+    kinds = {branch.get("properties", {}).get("kind", {}).get("const"): branch for branch in branches}
+    known = [kind for kind in kinds if kind is not None]
+    if known:
+        kind = value.get("kind") if isinstance(value, dict) else None
         if isinstance(kind, str) and kind in kinds:
-            walk.look(branches[kinds.index(kind)], value, pointer)
-        elif "kind" in value:
-            walk.report(f"{pointer}/kind", f"must be {_one_of([kind for kind in kinds if kind])}", kind)
+            walk.look(kinds[kind], value, pointer)
+        elif isinstance(value, dict):
+            walk.report(f"{pointer}/kind", f"must be {_one_of(known)}" if "kind" in value else "is required", kind)
+        else:
+            yield "must be an object with kind"
         return
     meant = [branch for branch in branches if walk.holds({"type": branch.get("type", "string")}, value)]
     if len(meant) == 1 and meant[0].get("type"):
@@ -303,6 +314,8 @@ def _condition(condition: Schema, value: Any) -> str:
     for name, part in condition.get("properties", {}).items():
         if "required" in part:
             words.append(f"{name} has {' and '.join(part['required'])}")
+        elif "minimum" in part:
+            words.append(f"{name} is at least {part['minimum']}")
         elif "type" in part:
             words.append(f"{name} is {_in_words(part)}")
         else:

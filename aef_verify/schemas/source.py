@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from aef_verify.problems import InputError
 
-Side: TypeAlias = Literal["writer", "reader"]
+Side = Literal["writer", "reader"]
 
 NAMES = (
     "run",
