@@ -36,9 +36,7 @@ def _classes(context: click.Context, parameter: click.Parameter, values: tuple[s
 
 @conformance.command("run")
 @click.argument("corpus", type=click.Path())
-@click.option(
-    "--class", "classes", multiple=True, callback=_classes, help="Only vectors of this class; repeatable."
-)
+@click.option("--class", "classes", multiple=True, callback=_classes, help="Only vectors of this class; repeatable.")
 @click.option(
     "--kind", "kinds", multiple=True, callback=_names, help="Only vectors of this kind; repeatable, or 'A,B'."
 )
@@ -59,15 +57,9 @@ def _classes(context: click.Context, parameter: click.Parameter, values: tuple[s
 @click.option(
     "--id", "ids", multiple=True, help="Only vectors whose id matches this pattern (*, ?, [...]); repeatable."
 )
-@click.option(
-    "--command", help='Judge this program through the contract, such as "aef contract"; no shell is used.'
-)
-@click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds one call of --command may take."
-)
-@click.option(
-    "--jobs", type=click.IntRange(min=1), help="Vectors judged at once; default: the number of cores."
-)
+@click.option("--command", help='Judge this program through the contract, such as "aef contract"; no shell is used.')
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds one call of --command may take.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Vectors judged at once; default: the number of cores.")
 @click.option("--claim-as", help="Name and version of what --command tests, for the claim.")
 @click.option("--verbose", is_flag=True, help="List the vectors that passed, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON value.")
@@ -111,7 +103,7 @@ def run(
             jobs=jobs or os.cpu_count() or 1,
             progress=_progress_on(sys.stderr.isatty()),
         )
-    report = Report(found, claim_as or command or _this(), tuple(verdicts), classes)
+    report = Report(found, claim_as or _named(command), tuple(verdicts), classes)
     if as_json:
         click.echo(json.dumps(as_value(report), ensure_ascii=False, indent=2))
     else:
@@ -120,8 +112,10 @@ def run(
     sys.exit(0 if report.passed else 1)
 
 
-def _this() -> str:
-    """Return the name and version of this implementation."""
+def _named(command: str | None) -> str:
+    """Return the name and version of what is tested, which of a program only its owner can tell ([CONF-4])."""
+    if command is not None:
+        return f"[name and version of `{command}`: give --claim-as]"
     from importlib.metadata import PackageNotFoundError, version
 
     try:
