@@ -279,9 +279,10 @@ TAMPERED: Sequence[Exhibit] = (
         "resealed",
         "support-assistant",
         "The verdict, its summary and the gate's decision were all rewritten and sealed anew; the signature was kept.",
-        "Intact, but signed by nobody and not anchored: anyone can seal. Ask for it with --require signed.",
+        "Intact, but signed by nobody and not anchored: anyone can seal. --require signed refuses it.",
         _reseal,
         "intact",
+        clashes=True,
     ),
     Exhibit(
         "polished-summary",
@@ -291,6 +292,7 @@ TAMPERED: Sequence[Exhibit] = (
         _polish_summary,
         "invalid",
         problems=(("summary.json", "summary"),),
+        clashes=True,
     ),
     Exhibit(
         "altered-overlay",
@@ -325,6 +327,7 @@ TAMPERED: Sequence[Exhibit] = (
         _hide_part,
         "invalid",
         problems=(("results.ndjson:11", "aggregation"),),
+        clashes=True,
     ),
     Exhibit(
         "hidden-trials",
@@ -334,6 +337,7 @@ TAMPERED: Sequence[Exhibit] = (
         _hide_trials,
         "invalid",
         problems=(("results.ndjson:34", "trials"), ("results.ndjson:35", "trials")),
+        clashes=True,
     ),
     Exhibit(
         "other-run",
