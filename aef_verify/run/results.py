@@ -195,15 +195,16 @@ class ResultRules:
 
     def _scores(self, number: int, scores: list[Line]) -> None:
         declared = self.around.metrics
-        for index, score in enumerate(scores):
+        seen: set[str] = set()
+        for score in scores:
             metric = score["metric"]
             if metric not in declared:
                 self._report(number, "metric", "metrics.json declares no such metric", metric)
-            elif index and any(other["metric"] == metric for other in scores[:index]):
+                return
+            if metric in seen:
                 self._report(number, "metric", "one line scores this metric twice", metric)
-            else:
-                continue
-            break
+                return
+            seen.add(metric)
 
     def _annotator(self, number: int, annotator: Line) -> None:
         panel = annotator.get("panel")

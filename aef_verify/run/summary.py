@@ -7,8 +7,9 @@ once; `value` and `sum` are compared as binary64 without tolerance, `sumSq` with
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import fsum, isfinite
 from typing import Any
 
@@ -20,9 +21,11 @@ RECOMPUTED = frozenset(("median", "min", "max"))
 """The `aggregate` methods that AEF defines; closed for major 1 [SUM-8]."""
 
 _LEFT_OUT = "not_applicable"
+_RATES = frozenset(("rate", "verdict"))
 _ABSENT = frozenset(("not_measured", "skipped", "error", "pending"))
 _SUM_SQ_TOLERANCE = 1e-9
 _SCALE = 1074
+_NO_SCORES: list[dict[str, Any]] = []
 
 Line = dict[str, Any]
 
@@ -43,7 +46,7 @@ def exact_sum(values: array[float]) -> float | None:
         return None
 
 
-def median(values: Iterable[float]) -> float:
+def median(values: Sequence[float]) -> float:
     """Return the median; of an even count the mean of the middle two, exact and rounded once [SUM-8]."""
     ranked = sorted(values)
     middle = len(ranked) // 2
@@ -52,47 +55,126 @@ def median(values: Iterable[float]) -> float:
     return float((Fraction(ranked[middle - 1]) + Fraction(ranked[middle])) / 2)
 
 
-class Measured:
-    """The lines of one lane, metric and path, as [SUM-4] reads them."""
+class Figures:
+    """What the result lines give for one lane, metric and path; each figure is computed once, when it is asked for.
 
-    __slots__ = ("N", "metric", "rated", "values")
+    Attributes:
+        N: the lines that are not left out.
+        n: the measured ones.
+    """
 
-    def __init__(self, metric: str, kind: str) -> None:
-        """Start with no line; `kind` is the metric's in `metrics.json`."""
-        self.metric = metric
-        self.rated = kind in ("rate", "verdict")
+    def __init__(self, N: int, values: array[float]) -> None:
+        """Take the number of lines and the values of the measured ones."""
+        self.N = N
+        self.n = len(values)
+        self._values = values
+
+    @cached_property
+    def sum(self) -> float | None:
+        """The exact sum, rounded once; None where it is beyond binary64."""
+        return exact_sum(self._values)
+
+    @cached_property
+    def squares(self) -> float:
+        """The sum of squares in binary64; infinite where it is beyond."""
+        return sum(value * value for value in self._values)
+
+    @cached_property
+    def aggregates(self) -> dict[str, float]:
+        """The aggregates that AEF defines [SUM-8]; there must be a measured line."""
+        values = self._values
+        return {"median": median(values), "min": min(values), "max": max(values)}
+
+
+class Rates(Figures):
+    """The figures of a metric whose measured lines are 1 or 0."""
+
+    def __init__(self, N: int, passed: int, unpassed: int) -> None:
+        """Take the number of lines, of those that passed, and of those measured that did not."""
+        self.N = N
+        self.n = passed + unpassed
+        self.sum = self.squares = float(passed)
+        self._passed = passed
+        self._unpassed = unpassed
+
+    @cached_property
+    def aggregates(self) -> dict[str, float]:
+        """The aggregates that AEF defines [SUM-8]; there must be a measured line."""
+        passed, unpassed = self._passed, self._unpassed
+        middle = 0.5 if passed == unpassed else float(passed > unpassed)
+        return {"median": middle, "min": float(not unpassed), "max": float(passed > 0)}
+
+
+class Place:
+    """The lines of one lane at one path, as [SUM-4] reads them for every metric at once.
+
+    A line costs time by its own scores, never by the number of metrics that a summary lists for the place.
+    """
+
+    __slots__ = ("N", "_figures", "_passed", "_rated", "_scored", "_twice", "_unpassed")
+
+    def __init__(self) -> None:
+        """Start with no line and no metric."""
         self.N = 0
-        self.values: array[float] = array("d")
+        self._passed = 0
+        self._unpassed = 0
+        self._rated: set[str] = set()
+        self._scored: dict[str, array[float]] = {}
+        self._twice: dict[tuple[str, bool], int] = {}
+        self._figures: dict[str, Figures] = {}
+
+    def measure(self, metric: str, kind: str) -> None:
+        """Keep what the lines give for a metric of this kind."""
+        if kind in _RATES:
+            self._rated.add(metric)
+        else:
+            self._scored.setdefault(metric, array("d"))
 
     def take(self, state: str, scores: list[Line]) -> None:
-        """Count one line of the lane at the path."""
+        """Count one line."""
         if state == _LEFT_OUT:
             return
         self.N += 1
         if state in _ABSENT:
             return
-        metric = self.metric
-        found = [score["value"] for score in scores if score["metric"] == metric]
-        if self.rated:
-            if state != "scored" and len(found) < 2:
-                self.values.append(1.0 if state == "passed" else 0.0)
-        elif len(found) == 1:
-            self.values.append(found[0])
+        if state == "passed":
+            self._passed += 1
+        elif state != "scored":
+            self._unpassed += 1
+        if len(scores) == 1:
+            score = scores[0]
+            values = self._scored.get(score["metric"])
+            if values is not None:
+                values.append(score["value"])
+        elif scores:
+            self._take_several(state, scores)
 
-    def sum_of_squares(self) -> float:
-        """Return the sum of squares in binary64; infinite where it is beyond."""
-        return sum(value * value for value in self.values)
+    def _take_several(self, state: str, scores: list[Line]) -> None:
+        """Count the scores of a line; a metric that it scores twice is not measured there."""
+        found: dict[str, list[float]] = {}
+        for score in scores:
+            found.setdefault(score["metric"], []).append(score["value"])
+        for metric, given in found.items():
+            if len(given) == 1:
+                values = self._scored.get(metric)
+                if values is not None:
+                    values.append(given[0])
+            elif metric in self._rated and state != "scored":
+                key = metric, state == "passed"
+                self._twice[key] = self._twice.get(key, 0) + 1
 
-
-class _Entry:
-    """One summary entry and the lines it summarises."""
-
-    __slots__ = ("kind", "measured", "written")
-
-    def __init__(self, written: Line, kind: str) -> None:
-        self.written = written
-        self.kind = kind
-        self.measured = Measured(written["metric"], kind)
+    def figures(self, metric: str) -> Figures:
+        """Return what the lines gave for a metric that is measured here."""
+        found = self._figures.get(metric)
+        if found is None:
+            if metric in self._rated:
+                passed = self._passed - self._twice.get((metric, True), 0)
+                unpassed = self._unpassed - self._twice.get((metric, False), 0)
+                found = Rates(self.N, passed, unpassed)
+            else:
+                found = Figures(self.N, self._scored[metric])
+            self._figures[metric] = found
+        return found
 
 
 class Summary:
@@ -103,28 +185,21 @@ class Summary:
         self._document = document
         self._run_id = run_id
         self._kinds = kinds
-        self._entries: list[_Entry] = []
-        self._places: dict[tuple[str | None, str], list[Measured]] = {}
-        lanes = {lane["lane"] for lane in document["lanes"]}
+        self._places: dict[tuple[str | None, str], Place] = {}
+        self._lanes = {lane["lane"] for lane in document["lanes"]}
         for lane in document["lanes"]:
             for written in lane["metrics"]:
                 if written["metric"] in kinds:
-                    self._add(lane["lane"], written, alone=len(lanes) == 1)
-
-    def _add(self, lane: str, written: Line, *, alone: bool) -> None:
-        entry = _Entry(written, self._kinds[written["metric"]])
-        self._entries.append(entry)
-        self._places.setdefault((lane, written["path"]), []).append(entry.measured)
-        if alone:
-            self._places.setdefault((None, written["path"]), []).append(entry.measured)
+                    place = self._places.setdefault((lane["lane"], written["path"]), Place())
+                    place.measure(written["metric"], kinds[written["metric"]])
+        if len(self._lanes) == 1:
+            self._places.update({(None, path): place for (_, path), place in self._places.items()})
 
     def take(self, line: Line) -> None:
         """Count one result line; trial lines are not counted, their rollup is [SUM-3]."""
-        places = self._places.get((line.get("lane"), line["path"]))
-        if places is not None and "trial" not in line:
-            state, scores = line["state"], line.get("scores", [])
-            for measured in places:
-                measured.take(state, scores)
+        place = self._places.get((line.get("lane"), line["path"]))
+        if place is not None and "trial" not in line:
+            place.take(line["state"], line.get("scores", _NO_SCORES))
 
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the summary, after the last result line."""
@@ -139,12 +214,20 @@ class Summary:
                     yield Problem(FILE, "metric", "metrics.json declares no such metric", written["metric"])
                 if fault := inverted(written.get("ci")):
                     yield Problem(FILE, "interval", f"{place}: {fault}")
-        for entry in self._entries:
-            written = entry.written
-            if difference := compare(written, entry.kind, entry.measured):
-                detail, found = difference
-                yield Problem(FILE, "summary", f"{written['metric']} at {written['path']}: {detail}", found)
-                break
+        yield from self._figures()
+
+    def _figures(self) -> Iterator[Problem]:
+        """Yield the first entry whose figures are not as the results give them."""
+        for lane in self._document["lanes"]:
+            for written in lane["metrics"]:
+                metric, path = written["metric"], written["path"]
+                if metric not in self._kinds:
+                    continue
+                figures = self._places[lane["lane"], path].figures(metric)
+                if difference := compare(written, self._kinds[metric], figures):
+                    detail, found = difference
+                    yield Problem(FILE, "summary", f"{lane['lane']} / {metric} / {path}: {detail}", found)
+                    return
 
     def _twice(self) -> Iterator[Problem]:
         seen: set[tuple[str, ...]] = set()
@@ -160,25 +243,23 @@ class Summary:
             yield Problem(FILE, "summary-duplicate", detail, " / ".join(filter(None, party)))
 
 
-def compare(written: Line, kind: str, measured: Measured) -> tuple[str, object] | None:
+def compare(written: Line, kind: str, measured: Figures) -> tuple[str, object] | None:
     """Return (what the results give, what is written) of the first figure that differs, or None [SUM-5], [SUM-8]."""
-    n = len(measured.values)
-    for field, count in (("N", measured.N), ("n", n), ("notMeasured", measured.N - n)):
+    for field, count in (("N", measured.N), ("n", measured.n), ("notMeasured", measured.N - measured.n)):
         if written[field] != count:
             return f"the results give {field} {count}", written[field]
-    total = exact_sum(measured.values)
-    fault = _compare_sums(written, total, measured)
-    return fault or _compare_value(written, kind, total, measured)
+    return _compare_sums(written, measured) or _compare_value(written, kind, measured)
 
 
-def _compare_sums(written: Line, total: float | None, measured: Measured) -> tuple[str, object] | None:
+def _compare_sums(written: Line, measured: Figures) -> tuple[str, object] | None:
+    total = measured.sum
     if "sum" in written:
         if total is None:
             return "the exact sum is beyond binary64, so no sum is written", written["sum"]
         if float(written["sum"]) != total:
             return f"the results give sum {total!r}", written["sum"]
     if "sumSq" in written:
-        squares = measured.sum_of_squares()
+        squares = measured.squares
         if total is None or not isfinite(squares):
             return "the sum of squares is beyond binary64, so no sumSq is written", written["sumSq"]
         if abs(float(written["sumSq"]) - squares) > _SUM_SQ_TOLERANCE * max(1.0, abs(squares)):
@@ -186,18 +267,18 @@ def _compare_sums(written: Line, total: float | None, measured: Measured) -> tup
     return None
 
 
-def _compare_value(written: Line, kind: str, total: float | None, measured: Measured) -> tuple[str, object] | None:
-    value, values = written["value"], measured.values
+def _compare_value(written: Line, kind: str, measured: Figures) -> tuple[str, object] | None:
+    value, total = written["value"], measured.sum
     method = written["aggregate"]["method"] if "aggregate" in written else None
     expected: float | None
-    if not values:
+    if not measured.n:
         expected = None
     elif method is None:
         if total is None and written["verdict"] != "not_measured":
             return "the exact sum is beyond binary64, so the verdict is not_measured", written["verdict"]
-        expected = total if total is None or kind == "count" else total / len(values)
+        expected = total if total is None or kind == "count" else total / measured.n
     elif method in RECOMPUTED:
-        expected = median(values) if method == "median" else min(values) if method == "min" else max(values)
+        expected = measured.aggregates[method]
     elif value is None:
         return "a number is due where lines were measured", value
     else:
