@@ -91,6 +91,9 @@ def _native() -> Callable[[bytes], object]:
         try:
             value: object = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
         except ValueError as fault:
+            if _may_overflow(data):
+                # jiter refuses every number of more than 4,300 digits, also one that binary64 can hold.
+                return _pure()(data)
             raise EncodingError(str(fault)) from None
         if _may_overflow(data) and _overflows(value):
             raise EncodingError("a number is beyond the range of binary64")
@@ -108,8 +111,8 @@ def _pure() -> Callable[[bytes], object]:
     def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
         value = dict(pairs)
         if len(value) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
+            last = {name: place for place, (name, _) in enumerate(pairs)}
+            twice = next(name for place, (name, _) in enumerate(pairs) if last[name] != place)
             raise EncodingError(f"the member name {twice!r} stands twice in one object")
         return value
 

@@ -23,6 +23,7 @@ class Framing:
         """Start before the first byte."""
         self.count = 0
         self._size = 0
+        self._head = b""
         self._tail = b""
         self._long = False
         self._fault: EncodingError | None = None
@@ -33,6 +34,10 @@ class Framing:
         self._size += len(data)
         ends = data.count(b"\n")
         self.count += ends
+        if len(self._head) < len(BYTE_ORDER_MARK):
+            self._head += data[: len(BYTE_ORDER_MARK) - len(self._head)]
+            if self._head == BYTE_ORDER_MARK:
+                self._fault = EncodingError("the file starts with a byte order mark")
         if self._fault is None and b"\r" in data:
             self._fault = EncodingError("the file holds a CR; lines end with LF alone")
         if self._fault is not None or self.count > limits.LINES or self._size > limits.NDJSON_BYTES:
@@ -56,13 +61,11 @@ class Framing:
         lines: list[bytes | None] = [None if self._long else self._tail]
         lines.extend(pieces[1:-1])
         self._tail, self._long = pieces[-1], False
-        first = self.count - len(lines) + 1
-        if first == 1 and (lines[0] or b"").startswith(BYTE_ORDER_MARK):
-            self._fault = EncodingError("the file starts with a byte order mark")
-            return []
         if b"" in lines:
-            self._fault = EncodingError(f"line {first + lines.index(b'')} is blank")
+            self._fault = EncodingError(f"line {self.count - len(lines) + 1 + lines.index(b'')} is blank")
             return []
+        if len(data) > limits.JSON_BYTES:
+            return [None if line is not None and len(line) > limits.JSON_BYTES else line for line in lines]
         return lines
 
     def finish(self) -> UnreadableError | None:
