@@ -1,0 +1,121 @@
+"""Every run below some folders, verified here or in several processes, as one report [RUN-1], [RUN-13]."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+from aef_verify.engine.discover import discover
+from aef_verify.engine.pool import verify_in_processes
+from aef_verify.engine.task import Answer, Task
+from aef_verify.problems import InputError
+from aef_verify.report.assemble import check_required, evidence_report
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from aef_verify.integrity.policy import TrustPolicy
+    from aef_verify.report.model import EvidenceReport
+
+_MANY_RUNS = 150
+"""From so many runs on, however small, several processes are faster than one."""
+
+_MANY_BYTES = 8 << 20
+"""From so many bytes of results on, several processes are faster than one."""
+
+
+class Progress(NamedTuple):
+    """How far a verification has come: runs verified, of how many, and bytes read."""
+
+    verified: int
+    runs: int
+    read: int
+
+
+def verify_evidence(
+    paths: Sequence[str],
+    *,
+    policy: TrustPolicy | None = None,
+    anchors: Collection[str] | None = None,
+    jobs: int | None = None,
+    require: Collection[str] | None = None,
+    watch: Callable[[Progress], object] | None = None,
+) -> EvidenceReport:
+    """Find every run at and below the paths, verify each, and return one report.
+
+    The report is the same whatever `jobs` is. A run that cannot be read is in it as `unreadable`.
+
+    Args:
+        paths: folders, each a run or above at least one.
+        policy: the caller's trust policy; without one nobody signed, and no redaction is authorized [SIG-4].
+        anchors: the run hashes that the caller trusts, lower-case hex [SIG-8].
+        jobs: how many runs are verified at once; by default 1 where they are few and small, else the number of cores.
+        require: what every run must be to count as sound: any of `sealed`, `signed`, `anchored`.
+        watch: called here whenever something was read or verified.
+
+    Raises:
+        InputError: a path that is no folder or holds no run, a folder that cannot be searched, a requirement that
+            does not exist or that nothing could meet.
+    """
+    if isinstance(paths, str):
+        raise InputError("paths is one string, where a list of paths is needed")
+    required = check_required(require or (), policy=policy is not None, anchors=anchors is not None)
+    found = discover(paths)
+    task = Task(policy, None if anchors is None else frozenset(anchors))
+    with closing(_answers(found.runs, task, jobs or default_jobs(found.runs), watch)) as answers:
+        return evidence_report(
+            paths,
+            answers,
+            not_looked_at=found.not_looked_at,
+            required=required,
+            policy=policy is not None,
+            anchors=anchors is not None,
+        )
+
+
+def _answers(
+    runs: Sequence[str], task: Task, jobs: int, watch: Callable[[Progress], object] | None
+) -> Generator[Answer, None, None]:
+    """Yield the answer for each run in order, telling how far it is."""
+    verified = read = 0
+
+    def note(count: int) -> None:
+        nonlocal read
+        read += count
+        if watch is not None:
+            watch(Progress(verified, len(runs), read))
+
+    answers: Iterator[Answer]
+    if jobs > 1 and len(runs) > 1:
+        answers = verify_in_processes(runs, task, jobs, note)
+    else:
+        answers = (task.answer(path, note) for path in runs)
+    note(0)
+    for answer in answers:
+        yield answer
+        verified += 1
+        note(0)
+
+
+def default_jobs(runs: Sequence[str]) -> int:
+    """Return how many runs to verify at once: 1 where starting processes would cost more than it gains."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if len(runs) < 2 or cores == 1:
+        return 1
+    return cores if len(runs) >= _MANY_RUNS or _has_many_bytes(runs) else 1
+
+
+def _has_many_bytes(runs: Sequence[str]) -> bool:
+    """Whether the files that stand directly in the runs' folders are large together; only a guess is needed."""
+    size = 0
+    for run in runs:
+        try:
+            with os.scandir(run) as entries:
+                size += sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
+        except OSError:
+            continue
+        if size >= _MANY_BYTES:
+            return True
+    return False
