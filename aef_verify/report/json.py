@@ -1,0 +1,136 @@
+"""The report as one JSON value, as `schemas/report/verify-report.schema.json` describes it: complete, ASCII only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from aef_verify.codes import REPORT, meaning_of
+from aef_verify.problems import Problem
+from aef_verify.report.escape import json_text, well_formed
+from aef_verify.report.model import Clash, EvidenceReport, Imported, Named, RunEntry
+from aef_verify.report.verdict import verdict
+from aef_verify.run.verify import Overlays
+
+SCHEMA = "urn:aef-verify:verify-report"
+VERSION = "1.0"
+"""Of the report's own shape; a minor version only adds members."""
+
+VALUE_CHARACTERS = 1000
+"""Characters of an offending value's JSON that are reported; a longer one is cut, and says how long it is."""
+
+Value = dict[str, Any]
+
+
+def as_json(report: EvidenceReport) -> str:
+    """Return the report as JSON text, only ASCII in it."""
+    return json.dumps(as_value(report), ensure_ascii=True, allow_nan=False, indent=2)
+
+
+def as_value(report: EvidenceReport) -> Value:
+    """Return the report as one JSON value."""
+    return {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "paths": [well_formed(path) for path in report.paths],
+        "required": list(report.required),
+        "policyGiven": report.policy_given,
+        "anchorsGiven": report.anchors_given,
+        "sound": report.is_sound,
+        "exitCode": report.exit_code,
+        "verdict": verdict(report),
+        "totals": _totals(report),
+        "runs": [_run(run) for run in report.runs],
+        "clashes": [_clash(clash) for clash in report.clashes],
+        "notLookedAt": [
+            {"path": well_formed(other.path), "code": other.code, "meaning": meaning_of(REPORT, other.code)}
+            for other in report.not_looked_at
+        ],
+    }
+
+
+def _totals(report: EvidenceReport) -> Value:
+    runs, outcomes = report.runs, report.outcomes
+    return {
+        "runs": len(runs),
+        "intact": outcomes["intact"],
+        "unsealed": outcomes["unsealed"],
+        "invalid": outcomes["invalid"],
+        "unreadable": outcomes["unreadable"],
+        "notVerified": outcomes["not-verified"],
+        "signed": sum(bool(run.signed_by) for run in runs),
+        "anchored": sum(bool(run.anchored) for run in runs),
+        "withheld": sum(run.withheld for run in runs),
+        "problems": sum(len(run.breaches) for run in runs),
+        "overlayProblems": sum(len(run.overlay_problems) for run in runs),
+        "shortfalls": sum(bool(run.shortfalls) for run in runs),
+        "clashes": len(report.clashes),
+        "notLookedAt": len(report.not_looked_at),
+    }
+
+
+def _run(run: RunEntry) -> Value:
+    header = run.header
+    return {
+        "path": well_formed(run.path),
+        "outcome": run.outcome,
+        "message": well_formed(run.message) or None,
+        "sound": run.is_sound,
+        "runId": header.run_id,
+        "runHash": run.run_hash,
+        "status": header.status,
+        "targetMode": {"written": header.target_mode.written, "read": header.target_mode.read},
+        "producer": _named(header.producer, "name"),
+        "subject": _named(header.subject, "ref"),
+        "suite": _named(header.suite, "ref"),
+        "imported": header.imported and _imported(header.imported),
+        "sealed": run.outcome == "intact",
+        "signedBy": None if run.signed_by is None else list(run.signed_by),
+        "anchored": run.anchored,
+        "withheld": run.withheld,
+        "shortfalls": list(run.shortfalls),
+        "problems": problem_values(run.problems),
+        "overlays": run.overlays and _overlays(run.overlays),
+    }
+
+
+def _named(named: Named, what: str) -> Value | None:
+    return None if named.ref is named.version is None else {what: named.ref, "version": named.version}
+
+
+def _imported(imported: Imported) -> Value:
+    return {"from": imported.source, "asserted": list(imported.asserted)}
+
+
+def _overlays(overlays: Overlays) -> Value:
+    return {
+        "batches": overlays.batches,
+        "events": overlays.events,
+        "unsealedEvents": overlays.unsealed,
+        "problems": problem_values(overlays.problems),
+    }
+
+
+def _clash(clash: Clash) -> Value:
+    return {
+        "code": "run-id-clash",
+        "runId": clash.run_id,
+        "runs": [{"runHash": run.run_hash, "paths": [well_formed(path) for path in run.paths]} for run in clash.runs],
+    }
+
+
+def problem_values(problems: Iterable[Problem]) -> list[Value]:
+    """Return problems as JSON values, offending values cut where they are long."""
+    return [_problem(problem) for problem in problems]
+
+
+def _problem(problem: Problem) -> Value:
+    found: Value = {"path": well_formed(problem.path), "code": problem.code, "detail": well_formed(problem.detail)}
+    if problem.value is not None:
+        text = json_text(problem.value)
+        if len(text) > VALUE_CHARACTERS:
+            found |= {"value": text[:VALUE_CHARACTERS], "valueCharacters": len(text)}
+        else:
+            found["value"] = json.loads(text)
+    return found

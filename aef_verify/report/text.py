@@ -1,0 +1,248 @@
+"""A report for people: a table of the runs, then what is wrong with each, what was not looked at, and one last sentence.
+
+Every text that comes from evidence or a path is escaped and cut before it stands in a `Text`, whose content `rich`
+never takes for markup. What is long is bounded: the JSON report is the one that lists everything.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from aef_verify.codes import CODES, OVERLAYS, REPORT, RUN
+from aef_verify.problems import Problem
+from aef_verify.report.escape import cut, escaped, value_text
+from aef_verify.report.model import Clash, EvidenceReport, RunEntry
+from aef_verify.report.verdict import counted, verdict
+from aef_verify.report.words import CLAIM, named_words, outcome_words, reading_words, signers
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+PROBLEMS = 50
+"""Problems listed of one run, and of one overlay chain."""
+
+RUNS = 200
+"""Runs listed in the table, and runs whose problems are listed."""
+
+OTHERS = 20
+"""Links listed as not followed, and paths listed of a clash."""
+
+ALL_IN_JSON = "--json lists all"
+
+STYLES = {
+    "intact": "green",
+    "unsealed": "yellow",
+    "invalid": "bold red",
+    "unreadable": "bold magenta",
+    "not-verified": "bold magenta",
+}
+
+
+def evidence_text(report: EvidenceReport) -> Iterator[RenderableType]:
+    """Yield the parts of a report in the order in which they are read."""
+    below = _root_of(report)
+    yield _title(report, below)
+    yield Text()
+    yield from _runs_table(report, below)
+    yield from _notes(report)
+    yield from _details(report)
+    yield from _clashes(report.clashes)
+    yield from _not_looked_at(report)
+    yield from advice_text(_codes_of(report))
+    yield Text()
+    yield Text(verdict(report), style="green" if report.is_sound else "bold red")
+
+
+def _root_of(report: EvidenceReport) -> str:
+    """Return the one folder that all runs lie below, with its slash; empty where they lie below several."""
+    if len(report.paths) > 1 or (len(report.runs) == 1 and report.runs[0].path == report.paths[0].rstrip("/")):
+        return ""
+    return report.paths[0].rstrip("/") + "/"
+
+
+def _title(report: EvidenceReport, below: str) -> Text:
+    number = counted(len(report.runs), "run")
+    return Text(f"{number} below {escaped(below)}" if below else number, style="bold")
+
+
+def _runs_table(report: EvidenceReport, below: str) -> Iterator[RenderableType]:
+    runs = list(report.runs)
+    if len(runs) > RUNS:
+        runs = [*(run for run in runs if not run.is_sound), *(run for run in runs if run.is_sound)][:RUNS]
+        shown = set(map(id, runs))
+        runs = [run for run in report.runs if id(run) in shown]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("Run", overflow="fold", ratio=3)
+    table.add_column("Target", overflow="fold")
+    table.add_column("Suite", overflow="fold", ratio=2)
+    table.add_column("Outcome", overflow="fold")
+    table.add_column("Signer", overflow="fold", ratio=1)
+    table.add_column("Problems", overflow="fold", justify="right")
+    for run in runs:
+        table.add_row(*_row(run, below))
+    yield table
+    if left := len(report.runs) - len(runs):
+        yield Text(f"… and {counted(left, 'run')} more ({ALL_IN_JSON})", style="dim")
+
+
+def _row(run: RunEntry, below: str) -> Iterable[Text]:
+    header = run.header
+    mode = reading_words(header.target_mode) + CLAIM * header.is_claimed("execution.targetMode")
+    suite = named_words(header.suite) + CLAIM * header.is_claimed("suite")
+    path = run.path[len(below) :] if below and run.path.startswith(below) else run.path
+    yield Text(escaped(path))
+    yield Text(mode)
+    yield Text(suite)
+    yield Text(outcome_words(run, with_signers=False), style=STYLES[run.outcome])
+    yield Text(signers(run) or "–")
+    yield _problem_counts(run)
+
+
+def _problem_counts(run: RunEntry) -> Text:
+    own, above = len(run.breaches), len(run.overlay_problems)
+    words = [f"{own:,}"] if own or not above else []
+    if above:
+        words.append(f"{counted(above, 'overlay')}")
+    if run.shortfalls and run.outcome != "invalid":
+        words.append("not " + ", ".join(run.shortfalls))
+    return Text(" + ".join(words), style="" if run.is_sound else "red")
+
+
+def _notes(report: EvidenceReport) -> Iterator[RenderableType]:
+    """Yield what explains the table."""
+    notes = []
+    if not report.policy_given and any(run.outcome == "intact" for run in report.runs):
+        notes.append("Without --policy no signature was checked: intact shows that nothing changed, not who made it.")
+    converted = [run for run in report.runs if run.header.imported is not None]
+    if any(run.header.is_claimed(field) for run in converted for field in ("execution.targetMode", "suite")):
+        notes.append(f"{CLAIM} supplied by the converter of an imported run: its claim, not the producer's.")
+    if notes:
+        yield Text()
+    for note in notes:
+        yield Text(note, style="dim")
+
+
+def _details(report: EvidenceReport) -> Iterator[RenderableType]:
+    """Yield what is wrong with each run, and what is withheld."""
+    listed = [run for run in report.runs if not run.is_sound or run.problems]
+    for run in listed[:RUNS]:
+        yield Text()
+        yield from run_details(run)
+    if left := listed[RUNS:]:
+        number = sum(len(run.problems) + len(run.overlay_problems) for run in left)
+        yield Text()
+        yield Text(
+            f"… and {counted(len(left), 'run')} more with {counted(number, 'problem')} ({ALL_IN_JSON})", style="dim"
+        )
+
+
+def run_details(run: RunEntry) -> Iterator[RenderableType]:
+    """Yield what is wrong with one run: its outcome, its problems, and apart from them those of its overlays."""
+    head = Text(escaped(run.path), style="bold")
+    head.append("  ")
+    head.append(outcome_words(run, with_signers=True), style=STYLES[run.outcome])
+    if run.header.run_id is not None:
+        head.append(f"  runId {cut(run.header.run_id)}", style="dim")
+    yield head
+    if run.message:
+        yield _indented(Text(cut(run.message, 1000)))
+    yield from problem_list(RUN, run.problems)
+    if run.overlay_problems:
+        yield _indented(Text("Overlays (the run's own outcome is not touched by these):"))
+        yield from problem_list(OVERLAYS, run.overlay_problems)
+    for name in run.shortfalls:
+        code = CODES[REPORT, f"require-{name}"]
+        yield _indented(Text(f"not {name}: {code.meaning}", style="red"))
+
+
+def problem_list(scope: str, problems: Sequence[Problem], most: int = PROBLEMS) -> Iterator[RenderableType]:
+    """Yield problems: where and what, then why, then, the first time a code comes up, what it means."""
+    explained: set[str] = set()
+    for problem in problems[:most]:
+        line = Text(cut(problem.path))
+        line.append("  ")
+        line.append(problem.code, style="yellow" if problem.code == "withheld" else "red")
+        yield _indented(line)
+        if problem.detail:
+            value = "" if problem.value is None else f": {value_text(problem.value)}"
+            yield _indented(Text(cut(problem.detail, 500) + value), 4)
+        if problem.code not in explained:
+            explained.add(problem.code)
+            code = CODES[scope, problem.code]
+            yield _indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"), 4)
+    if left := len(problems) - most:
+        if left > 0:
+            yield _indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
+
+
+def _indented(text: Text, by: int = 2) -> Padding:
+    return Padding(text, (0, 0, 0, by))
+
+
+def _clashes(clashes: Sequence[Clash]) -> Iterator[RenderableType]:
+    code = CODES[REPORT, "run-id-clash"]
+    for clash in clashes[:RUNS]:
+        yield Text()
+        head = Text(f"runId {cut(clash.run_id)}", style="bold")
+        head.append("  ")
+        head.append(f"{code.code}: {len(clash.runs):,} different runs", style="red")
+        yield head
+        for copies in clash.runs[:OTHERS]:
+            paths = ", ".join(escaped(path) for path in copies.paths[:OTHERS])
+            more = f", … {len(copies.paths) - OTHERS:,} more" if len(copies.paths) > OTHERS else ""
+            yield _indented(Text(f"run hash {copies.run_hash[:12]}…  {paths}{more}"))
+        if left := len(clash.runs[OTHERS:]):
+            yield _indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
+        yield _indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"))
+
+
+def _not_looked_at(report: EvidenceReport) -> Iterator[RenderableType]:
+    others = report.not_looked_at
+    if not others:
+        return
+    yield Text()
+    yield Text("Not looked at", style="bold")
+    for other in others[:OTHERS]:
+        line = Text(escaped(other.path))
+        line.append("  ")
+        line.append(other.code, style="yellow")
+        yield _indented(line)
+    if left := len(others[OTHERS:]):
+        yield _indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
+    for name in dict.fromkeys(other.code for other in others):
+        code = CODES[REPORT, name]
+        yield _indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"))
+
+
+def _codes_of(report: EvidenceReport) -> list[tuple[str, str]]:
+    """Return every code of a report, each once, in the order in which they come up."""
+    found: dict[tuple[str, str], None] = {}
+    for run in report.runs:
+        found.update(dict.fromkeys((RUN, problem.code) for problem in run.problems))
+        found.update(dict.fromkeys((OVERLAYS, problem.code) for problem in run.overlay_problems))
+        found.update(dict.fromkeys((REPORT, f"require-{name}") for name in run.shortfalls))
+        if run.message:
+            found["outcome", run.outcome] = None
+    if report.clashes:
+        found[REPORT, "run-id-clash"] = None
+    found.update(dict.fromkeys((REPORT, other.code) for other in report.not_looked_at))
+    return list(found)
+
+
+def advice_text(codes: Sequence[tuple[str, str]]) -> Iterator[RenderableType]:
+    """Yield what to do next, once for each code."""
+    if not codes:
+        return
+    yield Text()
+    yield Text("What to do next", style="bold")
+    for scope, name in codes:
+        code = CODES[scope, name]
+        line = Text(f"{name}{' (overlays)' if scope == OVERLAYS else ''}: ")
+        line.append(code.advice)
+        yield _indented(line)
