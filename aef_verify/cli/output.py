@@ -1,0 +1,112 @@
+"""What commands print: results on standard output, whole or with exit code 3, and one-line words on standard error."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, TextIO
+
+from aef_verify.cli.exits import WriteError
+from aef_verify.report.escape import escaped
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+COLUMNS = 100
+"""The width of output that no terminal shows, unless COLUMNS says another."""
+
+_MESSAGE = 2000
+_ENDS = re.compile(r"[ \t]+((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
+
+
+def say(message: str) -> None:
+    """Write one line to standard error, escaped; one that nobody reads is no error."""
+    line = " ".join(message.split("\n"))
+    line = line if len(line) <= _MESSAGE else line[:_MESSAGE] + "…"
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(_encodable(escaped(line) + "\n", sys.stderr))
+        sys.stderr.flush()
+
+
+def write_text(text: str) -> None:
+    """Write text to standard output, all of it.
+
+    Raises:
+        WriteError: it could not be written; without a message where the reader has gone.
+    """
+    if sys.stdout is None:
+        raise WriteError("standard output is closed")
+    try:
+        sys.stdout.write(_encodable(text, sys.stdout))
+        sys.stdout.flush()
+    except (OSError, ValueError) as fault:
+        abandon_output()
+        if isinstance(fault, BrokenPipeError) or getattr(fault, "errno", None) == errno.EPIPE:
+            raise WriteError from None
+        reason = getattr(fault, "strerror", None) or fault
+        raise WriteError(f"standard output could not be written: {reason}") from None
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """Return a text that the stream's encoding holds, other characters as escapes."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def abandon_output() -> None:
+    """Send what is still buffered nowhere, so that the interpreter's own last flush cannot fail."""
+    with suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Turn what keeps a file from being written into a WriteError; what is called here leaves nothing half-written."""
+    try:
+        yield
+    except OSError as fault:
+        raise WriteError(f"{path}: could not be written: {fault.strerror or fault}; nothing was left behind") from None
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream is shown by a terminal."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def show(parts: Iterable[RenderableType]) -> None:
+    """Print parts of a report on standard output: in colour on a terminal, unless NO_COLOR is set."""
+    write_text(rendered(parts))
+
+
+def rendered(parts: Iterable[RenderableType]) -> str:
+    """Return parts of a report as text for standard output."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    colour = is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    text = StringIO()
+    console = Console(
+        file=text,
+        width=max(shutil.get_terminal_size((COLUMNS, 24)).columns, 40),
+        force_terminal=colour,
+        color_system="standard" if colour else None,
+        no_color=not colour,
+        legacy_windows=False,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    for part in parts:
+        console.print(part)
+    return _ENDS.sub(r"\1", text.getvalue())
