@@ -51,8 +51,9 @@ class Read(NamedTuple):
 
 
 def path_bytes(entry: Entry) -> bytes:
-    """Sort key: the path's UTF-8 bytes [SEAL-3]."""
-    return entry.path.encode()
+    """Sort key: the path's UTF-8 bytes [SEAL-3]; of names that are spelled alike, the name's own bytes."""
+    path = entry.path.encode()
+    return path if entry.path == entry.name else path + b"\0" + os.fsencode(entry.name)
 
 
 class Folder:
@@ -232,6 +233,10 @@ class Folder:
         for _ in self.blocks(entry, done):
             pass
         return done[0]
+
+    def within(self, entry: Entry, limit: int) -> bytes | None:
+        """Return a file's bytes; None for one beyond `limit`, of which nothing is read [ENC-17], [SIG-1]."""
+        return self.content(entry, limit)[0] if self.size(entry) <= limit else None
 
     def content(self, entry: Entry, limit: int) -> tuple[bytes | None, Read]:
         """Return a file's bytes and digest; None for the bytes of a file beyond `limit`, which is only hashed."""

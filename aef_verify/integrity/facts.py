@@ -27,7 +27,7 @@ class Results(NamedTuple):
 def read_run(folder: Folder) -> Document | None:
     """Return `run.json`, or None where it does not read: missing, not I-JSON, or beyond a limit."""
     entry = folder.get(RUN)
-    data = folder.content(entry, limits.JSON_BYTES)[0] if entry is not None else None
+    data = folder.within(entry, limits.JSON_BYTES) if entry is not None else None
     try:
         return None if data is None else read_object(data)
     except UnreadableError:

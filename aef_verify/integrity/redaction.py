@@ -22,7 +22,7 @@ def read_envelope(folder: Folder, path: str) -> tuple[bool, bytes | None]:
     entry = folder.get(path)
     if entry is None:
         return False, None
-    return True, folder.content(entry, limits.ENVELOPE_BYTES)[0]
+    return True, folder.within(entry, limits.ENVELOPE_BYTES)
 
 
 class BatchSigners:

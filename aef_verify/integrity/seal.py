@@ -55,7 +55,7 @@ def read_seal(folder: Folder, *, details: bool = False) -> Seal:
     entry = folder.get(SEAL)
     if entry is None:
         return Seal(present=False)
-    data, _ = folder.content(entry, limits.SEAL_BYTES)
+    data = folder.within(entry, limits.SEAL_BYTES)
     if data is None:
         detail = f"more than {limits.SEAL_BYTES:,} bytes"
         return Seal(present=True, problem=Problem(SEAL, "limit", detail))
