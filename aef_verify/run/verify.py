@@ -209,7 +209,11 @@ class _Verification:
         """Read the NDJSON files, and return group B's problems where group A left it to be judged."""
         documents = self.documents
         sound = not documents.problems and run is not None and metrics is not None
-        around = _Around(run or {}, metrics or {"metrics": []}, blobs, integrity.withheld if sound else frozenset())
+        around = (
+            _Around(run, metrics, blobs, integrity.withheld)
+            if sound and run is not None and metrics is not None
+            else _Around({}, {"metrics": []}, blobs, frozenset())
+        )
         cited = evidence.EvidenceRules(blobs, around.withheld, around.capture_off)
         documents.ndjson(evidence.FILE, "evidence", cited.take if sound else _ignore)
         rules = results.ResultRules(around.surroundings(cited.ids))
