@@ -24,9 +24,7 @@ ENDED_AT = "2026-10-02T15:00:00Z"
 
 def main() -> None:
     """Read the arguments and write the run."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--lines", type=int, default=100_000, help="cases, one root result line each")
     parser.add_argument("--children", type=int, default=0, help="leaves of each case")

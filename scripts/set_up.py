@@ -84,9 +84,7 @@ def report(line: str) -> None:
 
 def main() -> int:
     """Make the environment unless it is there and whole."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--into", type=Path, default=ROOT / ".venv", help="the environment's folder (.venv)")
     environment: Path = parser.parse_args().into.absolute()
     wanted = stamp()

@@ -14,18 +14,14 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "requirements-dev.txt").read_text()
-ENTRIES = re.findall(
-    r"^(?![ #])(\S+)==(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", TEXT, re.MULTILINE
-)
+ENTRIES = re.findall(r"^(?![ #])(\S+)==(\S+) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", TEXT, re.MULTILINE)
 PINNED = {canonicalize_name(name): version for name, version, _ in ENTRIES}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 def needed() -> list[Requirement]:
     """Say what the lock file must hold: what the project, its build and its development need."""
-    tools = [
-        line for line in (ROOT / "requirements-dev.in").read_text().splitlines() if not line.startswith("#")
-    ]
+    tools = [line for line in (ROOT / "requirements-dev.in").read_text().splitlines() if not line.startswith("#")]
     extras = PROJECT["project"]["optional-dependencies"]
     own = [*PROJECT["project"]["dependencies"], *extras["testing"], *PROJECT["build-system"]["requires"]]
     return [Requirement(line) for line in [*own, *tools]]
@@ -48,7 +44,5 @@ def test_pins_satisfy_the_project(requirement: Requirement) -> None:
 
 
 def test_environment_is_consistent() -> None:
-    checked = subprocess.run(
-        [sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False
-    )
+    checked = subprocess.run([sys.executable, "-m", "pip", "check"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr

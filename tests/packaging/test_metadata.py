@@ -49,7 +49,5 @@ def test_license_and_pythons() -> None:
     stated = metadata("aef-verify")
     assert stated["License-Expression"] == "Apache-2.0"
     assert stated["Requires-Python"] == ">=3.11"
-    versions = [
-        line.rpartition(" ")[2] for line in stated.get_all("Classifier") or [] if "Python :: 3." in line
-    ]
+    versions = [line.rpartition(" ")[2] for line in stated.get_all("Classifier") or [] if "Python :: 3." in line]
     assert versions == ["3.11", "3.12", "3.13"]

@@ -21,25 +21,19 @@ def tracked() -> list[Path]:
         listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("not a git checkout")
-    return [
-        path for name in listed.stdout.split(b"\0") if name and (path := ROOT / os.fsdecode(name)).is_file()
-    ]
+    return [path for name in listed.stdout.split(b"\0") if name and (path := ROOT / os.fsdecode(name)).is_file()]
 
 
 def test_no_file_names_a_place_on_a_machine() -> None:
     named = []
     for path in tracked():
-        if PLACES.search(os.fspath(path.relative_to(ROOT))) or PLACES.search(
-            path.read_text("utf-8", "replace")
-        ):
+        if PLACES.search(os.fspath(path.relative_to(ROOT))) or PLACES.search(path.read_text("utf-8", "replace")):
             named.append(path.relative_to(ROOT).as_posix())
     assert named == []
 
 
 def test_no_file_of_a_tool_is_tracked() -> None:
-    stray = re.compile(
-        r"(^|/)(__pycache__|\.venv|\.\w+_cache|dist|build|\.DS_Store)(/|$)|\.(pyc|swp|orig|rej)$"
-    )
+    stray = re.compile(r"(^|/)(__pycache__|\.venv|\.\w+_cache|dist|build|\.DS_Store)(/|$)|\.(pyc|swp|orig|rej)$")
     assert [path for path in tracked() if stray.search(path.relative_to(ROOT).as_posix())] == []
 
 
