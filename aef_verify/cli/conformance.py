@@ -10,13 +10,16 @@ import signal
 import sys
 from collections.abc import Iterator
 from types import FrameType
+from typing import TextIO
 
 import click
 
+from aef_verify.cli.exits import OK, PROBLEM
+from aef_verify.cli.output import is_terminal, write_text
+from aef_verify.cli.program import implementation
 from aef_verify.conformance.index import ALGORITHMS, LEVELS, load, select
 from aef_verify.conformance.report import Report, as_text, as_value
 from aef_verify.conformance.runner import run as run_vectors
-from aef_verify.problems import InputError
 
 
 @click.group()
@@ -76,7 +79,7 @@ def run(
     claim_as: str | None,
     verbose: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Run the vectors of the CORPUS folder and compare what comes of each with what it states.
 
     Every file is checked against the corpus's index.json before it is used. Without --command this
@@ -86,42 +89,26 @@ def run(
     """
     from aef_verify.conformance.drive import TIMEOUT, program
 
-    try:
-        if command is None and (timeout is not None or claim_as is not None):
-            raise InputError("--timeout and --claim-as go with --command")
-        tested = None if command is None else program(command, timeout or TIMEOUT)
-        found = load(corpus)
-        vectors = select(found, classes=classes, kinds=kinds, level=level, algorithms=algorithms, ids=ids)
-    except InputError as fault:
-        click.echo(f"aef conformance run: {fault}", err=True)
-        sys.exit(2)
+    if command is None and (timeout is not None or claim_as is not None):
+        raise click.UsageError("--timeout and --claim-as go with --command")
+    tested = None if command is None else program(command, timeout or TIMEOUT)
+    found = load(corpus)
+    vectors = select(found, classes=classes, kinds=kinds, level=level, algorithms=algorithms, ids=ids)
     with _ended_by_term():
         verdicts = run_vectors(
-            found,
-            vectors,
-            program=tested,
-            jobs=jobs or os.cpu_count() or 1,
-            progress=_progress_on(sys.stderr.isatty()),
+            found, vectors, program=tested, jobs=jobs or os.cpu_count() or 1, progress=_progress_on(sys.stderr)
         )
     report = Report(found, claim_as or _named(command), tuple(verdicts), classes)
     if as_json:
-        click.echo(json.dumps(as_value(report), ensure_ascii=False, indent=2))
+        write_text(json.dumps(as_value(report), ensure_ascii=False, indent=2) + "\n")
     else:
-        for line in as_text(report, verbose=verbose):
-            click.echo(line)
-    sys.exit(0 if report.passed else 1)
+        write_text("".join(f"{line}\n" for line in as_text(report, verbose=verbose)))
+    return OK if report.passed else PROBLEM
 
 
 def _named(command: str | None) -> str:
     """Return the name and version of what is tested, which of a program only its owner can tell ([CONF-4])."""
-    if command is not None:
-        return f"[name and version of `{command}`: give --claim-as]"
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"aef-verify {version('aef-verify')}"
-    except PackageNotFoundError:
-        return "aef-verify (not installed)"
+    return implementation() if command is None else f"[name and version of `{command}`: give --claim-as]"
 
 
 class _Counter:
@@ -129,11 +116,13 @@ class _Counter:
 
     def __call__(self, done: int, all_vectors: int) -> None:
         end = "\r\x1b[K" if done == all_vectors else ""
-        click.echo(f"\r{done}/{all_vectors} vectors{end}", err=True, nl=False)
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(f"\r{done}/{all_vectors} vectors{end}")
+            sys.stderr.flush()
 
 
-def _progress_on(terminal: bool) -> _Counter | None:
-    return _Counter() if terminal else None
+def _progress_on(stream: TextIO | None) -> _Counter | None:
+    return _Counter() if is_terminal(stream) else None
 
 
 @contextlib.contextmanager

@@ -78,9 +78,7 @@ def _time(options: Options, name: str) -> str:
     from aef_verify.encoding.times import is_time
 
     if not is_time(options[name]):
-        raise InputError(
-            f"{name} {options[name]!r} is no time: write RFC 3339 in UTC, such as 2026-10-02T14:00:00Z"
-        )
+        raise InputError(f"{name} {options[name]!r} is no time: write RFC 3339 in UTC, such as 2026-10-02T14:00:00Z")
     return options[name]
 
 
@@ -137,13 +135,9 @@ def _signature(arguments: Sequence[str], options: Options) -> object:
     envelope_file, file, policy_file = arguments
     policy = load_policy(read_given(policy_file, limits.JSON_BYTES))
     envelope = (
-        None
-        if _size(envelope_file) > limits.ENVELOPE_BYTES
-        else read_given(envelope_file, limits.ENVELOPE_BYTES)
+        None if _size(envelope_file) > limits.ENVELOPE_BYTES else read_given(envelope_file, limits.ENVELOPE_BYTES)
     )
-    report = verify_envelope(
-        envelope, read_given(file, limits.ENVELOPE_BYTES), options["--payload-type"], policy
-    )
+    report = verify_envelope(envelope, read_given(file, limits.ENVELOPE_BYTES), options["--payload-type"], policy)
     signatures: list[dict[str, object]] = []
     for found in report.signatures:
         signature: dict[str, object] = {"keyid": found.keyid, "result": found.result}
@@ -177,9 +171,7 @@ def _paths(arguments: Sequence[str], options: Options) -> object:
     for item in found:
         name, paths = (item.get("name"), item.get("paths")) if isinstance(item, dict) else (None, None)
         if not (isinstance(name, str) and isinstance(paths, list) and all(isinstance(p, str) for p in paths)):
-            raise InputError(
-                f"{arguments[0]}: an item that is neither a path nor an object with name and paths"
-            )
+            raise InputError(f"{arguments[0]}: an item that is neither a path nor an object with name and paths")
         answers.append({"name": name, "problems": _pairs(path_problems(paths))})
     return answers
 
@@ -192,12 +184,7 @@ def _trial(text: str) -> int:
         value = parse(text.encode())
     except (EncodingError, UnicodeEncodeError):
         value = None
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or value != int(value)
-        or not 0 <= value < 2**53
-    ):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or not 0 <= value < 2**53:
         raise InputError(f"TRIAL {text!r} is no JSON number that counts trials from 0")
     return int(value)
 
@@ -213,9 +200,7 @@ def _result_id(arguments: Sequence[str], options: Options) -> object:
         if any("\ud800" <= character < "\ue000" for character in text):
             raise InputError(f"{name} {text!r} is not UTF-8")
     run_id, case_id, path = arguments[:3]
-    return {
-        "resultId": result_id(run_id, case_id, path, _trial(arguments[3]) if len(arguments) > 3 else None)
-    }
+    return {"resultId": result_id(run_id, case_id, path, _trial(arguments[3]) if len(arguments) > 3 else None)}
 
 
 def _seal_write(arguments: Sequence[str], options: Options) -> object:
@@ -306,9 +291,7 @@ def perform(words: Sequence[str]) -> object:
 
 def _say(message: str) -> None:
     """Write one line to standard error, whatever the message holds; one that is gone is no error."""
-    line = "".join(
-        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in message
-    )
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in message)
     try:
         sys.stderr.write(f"aef contract: {line.strip() or 'failed without a message'}\n")
         sys.stderr.flush()

@@ -132,9 +132,7 @@ def load(root: str) -> Corpus:
             if digests.setdefault(path, digest) != digest:
                 raise InputError(f"{root}: {INDEX} gives {path!r} two digests")
     aef = index.get("aef")
-    return Corpus(
-        folder, hashlib.sha256(data).hexdigest(), aef if isinstance(aef, str) else "", vectors, digests
-    )
+    return Corpus(folder, hashlib.sha256(data).hexdigest(), aef if isinstance(aef, str) else "", vectors, digests)
 
 
 def _index_bytes(path: str, root: str) -> bytes:
@@ -144,9 +142,7 @@ def _index_bytes(path: str, root: str) -> bytes:
     except FileNotFoundError:
         raise InputError(f"{root}: no {INDEX} here; name the folder that holds it") from None
     except (OSError, CorpusError) as fault:
-        raise InputError(
-            f"{root}: {INDEX} cannot be read: {getattr(fault, 'strerror', None) or fault}"
-        ) from None
+        raise InputError(f"{root}: {INDEX} cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
     if len(data) > INDEX_BYTES:
         raise InputError(f"{root}: {INDEX} is larger than {INDEX_BYTES:,} bytes")
     return data
@@ -234,9 +230,7 @@ def select(
 def _refuse_unknown(what: str, wanted: Iterable[str], known: Mapping[str, str]) -> None:
     for name in wanted:
         if name not in known:
-            raise InputError(
-                f"no {what} {name!r} in this corpus; there are {', '.join(sorted(known.values()))}"
-            )
+            raise InputError(f"no {what} {name!r} in this corpus; there are {', '.join(sorted(known.values()))}")
 
 
 def check(corpus: Corpus, vector: Vector) -> None:

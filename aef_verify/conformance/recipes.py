@@ -63,9 +63,7 @@ def perform(corpus: Corpus, steps: object, scratch: str) -> None:
         ((name, arguments),) = step.items()
         work = STEPS.get(name)
         if work is None:
-            raise RecipeError(
-                f"{EXPECTED}: generate[{number}]: no step {name!r}; there are {', '.join(STEPS)}"
-            )
+            raise RecipeError(f"{EXPECTED}: generate[{number}]: no step {name!r}; there are {', '.join(STEPS)}")
         try:
             work(corpus, scratch, arguments)
         except CorpusError as fault:
@@ -84,12 +82,7 @@ def _texts(arguments: object, count: int) -> list[str]:
 
 
 def _number(value: object, most: int) -> int:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or value != int(value)
-        or not 0 <= value <= most
-    ):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or not 0 <= value <= most:
         raise RecipeError(f"{value!r} is no whole number from 0 to {most:,}")
     return int(value)
 
@@ -109,9 +102,7 @@ def _copy_file(corpus: Corpus, source: str, scratch: str, path: str) -> None:
             found.update(block)
             target.write(block)
     if found.hexdigest() != corpus.digests[source]:
-        raise CorpusError(
-            f"{source}: altered: its SHA-256 is {found.hexdigest()}, and the index gives another"
-        )
+        raise CorpusError(f"{source}: altered: its SHA-256 is {found.hexdigest()}, and the index gives another")
 
 
 def _copy(corpus: Corpus, scratch: str, arguments: object) -> None:

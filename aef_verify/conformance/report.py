@@ -7,13 +7,13 @@ to a terminal.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from aef_verify.conformance.claim import claim, claimed_classes, counts
 from aef_verify.conformance.index import Corpus
 from aef_verify.conformance.runner import FAILED, PASSED, SKIPPED, UNSUPPORTED, Verdict
+from aef_verify.report.escape import escaped, well_formed
 
 OUTCOMES = (PASSED, FAILED, SKIPPED, UNSUPPORTED)
 VERSION = 1
@@ -50,21 +50,7 @@ class Report:
         return claim(self.corpus, self.implementation, self.claimed)
 
 
-def escaped(text: str) -> str:
-    """Return a text that cannot steer a terminal: control, format and unpaired characters as escapes."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        one.encode("unicode_escape").decode()
-        if unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-        else one
-        for one in text
-    )
-
-
-def _grouped(
-    verdicts: Sequence[Verdict], names: Callable[[Verdict], Sequence[str]]
-) -> dict[str, dict[str, int]]:
+def _grouped(verdicts: Sequence[Verdict], names: Callable[[Verdict], Sequence[str]]) -> dict[str, dict[str, int]]:
     """Return name to number of verdicts by outcome, in the order the names first occur."""
     groups: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
@@ -101,7 +87,7 @@ def as_value(report: Report) -> dict[str, object]:
                 "kind": verdict.vector.kind,
                 "rules": list(verdict.vector.rules),
                 "outcome": verdict.outcome,
-                "differences": [line.encode("utf-8", "replace").decode() for line in verdict.lines],
+                "differences": [well_formed(line) for line in verdict.lines],
             }
             for verdict in report.verdicts
         ],

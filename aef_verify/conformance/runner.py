@@ -128,9 +128,7 @@ def _verdicts(
                 raise
 
 
-def _in_processes(
-    corpus: Corpus, vectors: Sequence[Vector], jobs: int, scratch: str
-) -> Iterator[tuple[int, Verdict]]:
+def _in_processes(corpus: Corpus, vectors: Sequence[Vector], jobs: int, scratch: str) -> Iterator[tuple[int, Verdict]]:
     """Judge in several processes; when one dies, go on one vector at a time to find which ended it."""
     waiting = dict(enumerate(vectors))
     while waiting:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from aef_verify.cli.conformance import conformance
+from aef_verify.cli import main
 from aef_verify.conformance import contract
 from aef_verify.conformance.contract import Operation, Options
 from tests.conformance.small_corpus import FakeProgram, SmallCorpus
@@ -41,7 +41,7 @@ def _answering(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: object) -> Result:
-    return CliRunner().invoke(conformance, ["run", *map(str, words), "--jobs", "1"])
+    return CliRunner().invoke(main, ["conformance", "run", *map(str, words), "--jobs", "1"])
 
 
 def test_all_passed(small: SmallCorpus) -> None:
@@ -125,7 +125,7 @@ def test_names_are_given_one_by_one_or_together(small: SmallCorpus, words: list[
     ],
 )
 def test_a_wrong_call_exits_2(small: SmallCorpus, words: list[str], said: str) -> None:
-    done = CliRunner().invoke(conformance, ["run", str(small.root), *words])
+    done = CliRunner().invoke(main, ["conformance", "run", str(small.root), *words])
     assert done.exit_code == 2
     assert done.stdout == ""
     assert said in done.stderr
@@ -180,15 +180,14 @@ def test_what_others_wrote_cannot_steer_a_terminal(small: SmallCorpus, tmp_path:
     small.items[0] |= {"id": "runs/\x1b[31m", "rules": ["\x07"], "classes": ["\u200bRun verifier"]}
     small.load()
     done = run(small.root, "--kind", "run", "--command", fake.command)
-    assert "runs/\\x1b[31m (run) [\\x07]: run: exit 1: \\x1b[2J\\u202egone" in done.stdout
+    assert "runs/\\u{1B}[31m (run) [\\u{7}]: run: exit 1: \\u{1B}[2J\\u{202E}gone" in done.stdout
     assert not set("\x1b\x07\u202e\u200b") & set(done.stdout)
 
 
 def test_progress_goes_to_a_terminal_only(small: SmallCorpus) -> None:
     pty = pytest.importorskip("pty")
     terminal, side = pty.openpty()
-    script = "import sys; from aef_verify.cli.conformance import conformance; conformance(sys.argv[1:])"
-    words = [sys.executable, "-c", script, "run", str(small.root), "--kind", "paths", "--json"]
+    words = [sys.executable, "-m", "aef_verify", "conformance", "run", str(small.root), "--kind", "paths", "--json"]
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=side, timeout=60, check=True)
     os.close(side)
     shown = os.read(terminal, 4096)
@@ -203,8 +202,18 @@ def test_sigterm_ends_programs_and_leaves_no_scratch(small: SmallCorpus, tmp_pat
     scratch.mkdir()
     os.mkfifo(started)
     fake.script.write_text(f"import signal\nopen({str(started)!r}, 'w').close()\nwhile True: signal.pause()\n")
-    script = "import sys; from aef_verify.cli.conformance import conformance; conformance(sys.argv[1:])"
-    words = [sys.executable, "-c", script, "run", str(small.root), "--kind", "run", "--command", fake.command]
+    words = [
+        sys.executable,
+        "-m",
+        "aef_verify",
+        "conformance",
+        "run",
+        str(small.root),
+        "--kind",
+        "run",
+        "--command",
+        fake.command,
+    ]
     with subprocess.Popen(
         [*words, "--jobs", "2"],
         stdout=subprocess.PIPE,
