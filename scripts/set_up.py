@@ -10,25 +10,33 @@ from __future__ import annotations
 import argparse
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK_FILE = ROOT / "requirements-dev.txt"
+PROJECT_FILE = ROOT / "pyproject.toml"
 STAMP = "made-from"
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def stamp() -> str:
-    """Name everything an environment depends on: its inputs, the Python version and the checkout's place."""
-    digest = hashlib.sha256()
-    for path in (LOCK_FILE, ROOT / "pyproject.toml", Path(__file__)):
+    """Name everything an environment depends on: its inputs, the Python version and the checkout's place.
+
+    Of pyproject.toml only what an installation reads: a change of a linter's settings makes nothing anew.
+    """
+    project = tomllib.loads(PROJECT_FILE.read_text())
+    read = [project["build-system"], project["project"], project["tool"]["hatch"]]
+    digest = hashlib.sha256(json.dumps(read).encode())
+    for path in (LOCK_FILE, Path(__file__)):
         digest.update(path.read_bytes())
     return f"{digest.hexdigest()}\nPython {PYTHON}\n{ROOT}\n"
 

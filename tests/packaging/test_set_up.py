@@ -52,6 +52,21 @@ def test_environment_of_another_lock_file_is_not_whole(
     assert not set_up.is_whole(environment, set_up.stamp())
 
 
+@pytest.mark.parametrize(
+    ("edit", "whole"),
+    [(("line-length = 120", "line-length = 100"), True), (('version = "', 'version = "9'), False)],
+    ids=["linter", "version"],
+)
+def test_only_what_an_installation_reads_of_the_project_file_counts(
+    set_up: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edit: tuple[str, str], whole: bool
+) -> None:
+    environment = whole_environment(tmp_path / "venv", set_up.stamp())
+    edited = (ROOT / "pyproject.toml").read_text().replace(*edit, 1)
+    (tmp_path / "pyproject.toml").write_text(edited)
+    monkeypatch.setattr(set_up, "PROJECT_FILE", tmp_path / "pyproject.toml")
+    assert set_up.is_whole(environment, set_up.stamp()) is whole
+
+
 def test_environment_whose_interpreter_is_gone_is_not_whole(set_up: ModuleType, tmp_path: Path) -> None:
     environment = whole_environment(tmp_path / "venv", set_up.stamp())
     (environment / "bin" / "python").unlink()
