@@ -353,4 +353,7 @@ _CHECKS: dict[str, _Check] = {
     "not": _not,
     "if": _if,
 }
-"""Every keyword that the schemas use; one that is not here only describes."""
+"""What checks a keyword; one that is not here only describes."""
+
+KEYWORDS = frozenset(_CHECKS)
+"""Every keyword that the schemas may use, but for `then`, which is looked at with `if`."""

@@ -121,21 +121,22 @@ def _kind(holder: object) -> object:
     return holder.get("kind") if isinstance(holder, dict) else None
 
 
-def _fields(value: object, steps: list[str], path: str) -> Iterator[tuple[str, object, object]]:
-    """Yield (path, the object or list it is in, the value) wherever the steps lead."""
+def _fields(value: object, steps: list[str], path: str, holder: object = None) -> Iterator[tuple[str, object, object]]:
+    """Yield (path, the innermost object on the way there, the value) wherever the steps lead."""
     step, *rest = steps
     if step == "[]":
         parts = [(f"{path}[{i}]", item) for i, item in enumerate(value)] if isinstance(value, list) else []
     elif isinstance(value, dict):
+        holder = value
         names = list(value) if step == "*" else [step] * (step in value)
         parts = [(_member(path, name), value[name]) for name in names]
     else:
         parts = []
     for place, part in parts:
         if rest:
-            yield from _fields(part, rest, place)
+            yield from _fields(part, rest, place, holder)
         else:
-            yield place, value, part
+            yield place, holder, part
 
 
 def _member(path: str, name: str) -> str:
