@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from typing import Any
 
 from aef_verify import limits
@@ -24,6 +23,7 @@ from aef_verify.run.header import METRICS, RUN, is_closed
 from aef_verify.run.reading import Documents
 from aef_verify.run.summary import FILE as SUMMARY
 from aef_verify.schemas import accepts
+from aef_verify.writing.whole import write_new
 
 SEALERS = ("producer", "ingest")
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -58,7 +58,7 @@ def seal_run(path: str, *, sealed_by: str, sealed_at: str) -> str:
         data = json.dumps(statement, ensure_ascii=False, indent=2).encode() + b"\n"
         if not accepts("seal", "writer", statement) or len(data) > limits.SEAL_BYTES:
             raise InputError(f"{path}: run.json is not valid, so no valid seal can be written for it")
-        _write_new(os.path.join(path, SEAL), data)
+        write_new(os.path.join(path, SEAL), data)
         return str(statement["predicate"]["runHash"])
 
 
@@ -135,20 +135,3 @@ def seal_statement(run: Document, files: list[Sealed], *, sealed_by: str, sealed
             "sealedBy": sealed_by,
         },
     }
-
-
-def _write_new(path: str, data: bytes) -> None:
-    """Write a file that must not exist yet, whole or not at all: a synced temporary file, then a hard link."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o644)
-    try:
-        with open(fd, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(temporary, path)
-    except FileExistsError:
-        raise InputError(f"{path}: was written by someone else meanwhile") from None
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)

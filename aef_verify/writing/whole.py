@@ -1,0 +1,55 @@
+"""Files that are written whole or not at all, and never over another one."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+
+from aef_verify.problems import InputError
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+
+
+def write_new(path: str, data: bytes) -> None:
+    """Write a file that must not exist yet: a synced temporary file beside it, then its name.
+
+    Raises:
+        InputError: a file of that name is there; it is as it was.
+        OSError: the file could not be written; nothing was left behind.
+    """
+    temporary = f"{path}.{os.getpid()}.tmp"
+    _write_synced(temporary, data)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise InputError(f"{path}: is there already, and is not overwritten") from None
+    except OSError as fault:
+        if fault.errno not in _NO_LINKS:
+            raise
+        _write_directly(path, data)
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def _write_directly(path: str, data: bytes) -> None:
+    """Write where the file system gives no second name to a file."""
+    try:
+        _write_synced(path, data)
+    except FileExistsError:
+        raise InputError(f"{path}: is there already, and is not overwritten") from None
+
+
+def _write_synced(path: str, data: bytes) -> None:
+    fd = os.open(path, _NEW, 0o644)
+    try:
+        with open(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(path)
+        raise
