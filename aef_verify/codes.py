@@ -515,7 +515,7 @@ _TABLE: tuple[tuple[str, str, str, str, str], ...] = (
         "not-verified",
         "SEAL-6",
         "The verifier itself failed on this run, so nothing is said about it (exit 1).",
-        "Verify this run alone with AEF_DEBUG=1, and report what is printed as a fault of the verifier.",
+        "Verify this run alone with `aef --debug verify`, and report what is printed as a fault of the verifier.",
     ),
     (
         REPORT,

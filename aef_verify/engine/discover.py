@@ -77,6 +77,18 @@ def discover(paths: Sequence[str]) -> Discovery:
     )
 
 
+def one_run(path: str) -> str:
+    """Return the folder of the run at a path; raises InputError where the path itself is none."""
+    root = _checked(path)
+    try:
+        _, entries = _entries(root)
+    except OSError as fault:
+        raise InputError(f"{path}: cannot be searched: {fault.strerror}") from None
+    if not any(name == HEADER for name, _, _ in entries):
+        raise InputError(f"{path}: not a run: a run is the folder that holds run.json")
+    return root
+
+
 def _path_bytes(run: _Found) -> bytes:
     return os.fsencode(run.path)
 

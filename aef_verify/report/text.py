@@ -1,4 +1,4 @@
-"""A report for people: a table of the runs, then what is wrong with each, what was not looked at, and one last sentence.
+"""A report for people: a table of the runs, what is wrong with each, what was not looked at, one last sentence.
 
 Every text that comes from evidence or a path is escaped and cut before it stands in a `Text`, whose content `rich`
 never takes for markup. What is long is bounded: the JSON report is the one that lists everything.
@@ -6,15 +6,14 @@ never takes for markup. What is long is bounded: the JSON report is the one that
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from aef_verify.codes import CODES, OVERLAYS, REPORT, RUN
+from aef_verify.codes import CODES, OUTCOME, OVERLAYS, REPORT, RUN
 from aef_verify.problems import Problem
 from aef_verify.report.escape import cut, escaped, value_text
 from aef_verify.report.model import Clash, EvidenceReport, RunEntry
@@ -151,14 +150,14 @@ def run_details(run: RunEntry) -> Iterator[RenderableType]:
         head.append(f"  runId {cut(run.header.run_id)}", style="dim")
     yield head
     if run.message:
-        yield _indented(Text(cut(run.message, 1000)))
+        yield indented(Text(cut(run.message, 1000)))
     yield from problem_list(RUN, run.problems)
     if run.overlay_problems:
-        yield _indented(Text("Overlays (the run's own outcome is not touched by these):"))
+        yield indented(Text("Overlays (the run's own outcome is not touched by these):"))
         yield from problem_list(OVERLAYS, run.overlay_problems)
     for name in run.shortfalls:
         code = CODES[REPORT, f"require-{name}"]
-        yield _indented(Text(f"not {name}: {code.meaning}", style="red"))
+        yield indented(Text(f"not {name}: {code.meaning}", style="red"))
 
 
 def problem_list(scope: str, problems: Sequence[Problem], most: int = PROBLEMS) -> Iterator[RenderableType]:
@@ -168,20 +167,20 @@ def problem_list(scope: str, problems: Sequence[Problem], most: int = PROBLEMS) 
         line = Text(cut(problem.path))
         line.append("  ")
         line.append(problem.code, style="yellow" if problem.code == "withheld" else "red")
-        yield _indented(line)
+        yield indented(line)
         if problem.detail:
             value = "" if problem.value is None else f": {value_text(problem.value)}"
-            yield _indented(Text(cut(problem.detail, 500) + value), 4)
+            yield indented(Text(cut(problem.detail, 500) + value), 4)
         if problem.code not in explained:
             explained.add(problem.code)
             code = CODES[scope, problem.code]
-            yield _indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"), 4)
-    if left := len(problems) - most:
-        if left > 0:
-            yield _indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
+            yield indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"), 4)
+    if left := len(problems[most:]):
+        yield indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
 
 
-def _indented(text: Text, by: int = 2) -> Padding:
+def indented(text: Text, by: int = 2) -> Padding:
+    """Return a text whose lines all begin further right."""
     return Padding(text, (0, 0, 0, by))
 
 
@@ -196,10 +195,10 @@ def _clashes(clashes: Sequence[Clash]) -> Iterator[RenderableType]:
         for copies in clash.runs[:OTHERS]:
             paths = ", ".join(escaped(path) for path in copies.paths[:OTHERS])
             more = f", … {len(copies.paths) - OTHERS:,} more" if len(copies.paths) > OTHERS else ""
-            yield _indented(Text(f"run hash {copies.run_hash[:12]}…  {paths}{more}"))
+            yield indented(Text(f"run hash {copies.run_hash[:12]}…  {paths}{more}"))
         if left := len(clash.runs[OTHERS:]):
-            yield _indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
-        yield _indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"))
+            yield indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
+        yield indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"))
 
 
 def _not_looked_at(report: EvidenceReport) -> Iterator[RenderableType]:
@@ -212,26 +211,33 @@ def _not_looked_at(report: EvidenceReport) -> Iterator[RenderableType]:
         line = Text(escaped(other.path))
         line.append("  ")
         line.append(other.code, style="yellow")
-        yield _indented(line)
+        yield indented(line)
     if left := len(others[OTHERS:]):
-        yield _indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
+        yield indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
     for name in dict.fromkeys(other.code for other in others):
         code = CODES[REPORT, name]
-        yield _indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"))
+        yield indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"))
 
 
 def _codes_of(report: EvidenceReport) -> list[tuple[str, str]]:
     """Return every code of a report, each once, in the order in which they come up."""
     found: dict[tuple[str, str], None] = {}
     for run in report.runs:
-        found.update(dict.fromkeys((RUN, problem.code) for problem in run.problems))
-        found.update(dict.fromkeys((OVERLAYS, problem.code) for problem in run.overlay_problems))
-        found.update(dict.fromkeys((REPORT, f"require-{name}") for name in run.shortfalls))
-        if run.message:
-            found["outcome", run.outcome] = None
+        found.update(dict.fromkeys(run_codes(run)))
     if report.clashes:
         found[REPORT, "run-id-clash"] = None
     found.update(dict.fromkeys((REPORT, other.code) for other in report.not_looked_at))
+    return list(found)
+
+
+def run_codes(run: RunEntry) -> list[tuple[str, str]]:
+    """Return scope and word of every code of one run, each once."""
+    found: dict[tuple[str, str], None] = {}
+    if run.message:
+        found[OUTCOME, run.outcome] = None
+    found.update(dict.fromkeys((RUN, problem.code) for problem in run.problems))
+    found.update(dict.fromkeys((OVERLAYS, problem.code) for problem in run.overlay_problems))
+    found.update(dict.fromkeys((REPORT, f"require-{name}") for name in run.shortfalls))
     return list(found)
 
 
@@ -245,4 +251,4 @@ def advice_text(codes: Sequence[tuple[str, str]]) -> Iterator[RenderableType]:
         code = CODES[scope, name]
         line = Text(f"{name}{' (overlays)' if scope == OVERLAYS else ''}: ")
         line.append(code.advice)
-        yield _indented(line)
+        yield indented(line)

@@ -60,5 +60,5 @@ def _faults(report: EvidenceReport) -> Iterator[str]:
     chains = sum(bool(run.overlay_problems) for run in runs)
     if chains:
         yield f"{chains:,} {'has' if chains == 1 else 'have'} problems in the overlays"
-    if report.clashes:
-        yield f"{counted(len(report.clashes), 'runId')} {'names' if len(report.clashes) == 1 else 'name'} different runs"
+    if clashes := len(report.clashes):
+        yield f"{counted(clashes, 'runId')} {'names' if clashes == 1 else 'name'} different runs"

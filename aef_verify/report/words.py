@@ -5,7 +5,7 @@ from __future__ import annotations
 from aef_verify.report.escape import cut, escaped
 from aef_verify.report.model import NOT_VERIFIED, Named, Reading, RunEntry
 
-SHORT = 60
+SHORT = 80
 """Characters shown of a name."""
 
 CLAIM = "*"

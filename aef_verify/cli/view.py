@@ -1,0 +1,36 @@
+"""`aef view`: what a run's overlays say at a time."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from aef_verify.cli.given import now, policy_given
+
+
+@click.command(short_help="Show what a run's overlays say at a time.")
+@click.argument("run")
+@click.option("--at", metavar="TIME", help="The view's time, such as 2026-10-02T14:00:00Z; by default the present.")
+@click.option("--policy", metavar="FILE", help="The trust policy: whose signatures count, who may withhold blobs.")
+@click.option("--json", "as_json", is_flag=True, help="Print the view as the contract (09 §9.2.1) lays it out.")
+def view(run: str, at: str | None, policy: str | None, as_json: bool) -> int:
+    """Verify RUN, then show its effective view: sealed and effective states, reviews, waivers, withheld blobs.
+
+    Exit code: as of `aef verify`.
+    """
+    from aef_verify.cli.output import show, write_text
+    from aef_verify.engine.discover import one_run
+    from aef_verify.engine.evidence import verify_evidence
+    from aef_verify.report.view import read_view
+
+    folder, trusted = one_run(run), policy_given(policy)
+    found = read_view(folder, at or now(), policy=trusted)
+    report = verify_evidence([folder], policy=trusted)
+    if as_json:
+        write_text(json.dumps(found.view, indent=2) + "\n")
+    else:
+        from aef_verify.report.view_text import view_text
+
+        show(view_text(report.runs[0], found))
+    return report.exit_code
