@@ -1,0 +1,66 @@
+"""`aef sign`: sign a file into a DSSE envelope beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import click
+
+from aef_verify.problems import InputError
+
+
+@click.command(short_help="Sign a file into a DSSE envelope.")
+@click.argument("file")
+@click.option("--key", required=True, metavar="FILE", help="The private key: unencrypted PKCS#8 PEM, P-256 or Ed25519.")
+@click.option("-o", "--out", metavar="FILE", help="Where the envelope goes; - is standard output.")
+@click.option("--payload-type", metavar="TYPE", help="The type of what is signed, where the file's name does not tell.")
+def sign(file: str, key: str, out: str | None, payload_type: str | None) -> int:
+    """Sign FILE.
+
+    A seal.json goes into attestation.dsse.json beside it, a batch seal overlays/seal-0001.json into
+    overlays/seal-0001.dsse.json; their type is known. Any other file needs --payload-type; a checkpoint manifest's is
+    application/vnd.agenteval.aef.checkpoint+json. An envelope that is there is never overwritten.
+    """
+    from aef_verify.cli.output import say, write_text, writing
+    from aef_verify.writing.sign import sign_file
+    from aef_verify.writing.whole import write_new
+
+    target, kind = _envelope(file, out, payload_type)
+    if target != "-" and os.path.lexists(target):
+        raise InputError(f"{target}: is there already, and is not overwritten")
+    envelope = sign_file(file, key, kind)
+    data = json.dumps(envelope, indent=2) + "\n"
+    if target == "-":
+        write_text(data)
+        return 0
+    with writing(target):
+        write_new(target, data.encode())
+    from aef_verify.report.escape import escaped
+
+    write_text(f"signed    {escaped(file)}\nenvelope  {escaped(target)}\nkey id    {_keyid(envelope)}\n")
+    if os.path.basename(os.path.dirname(os.path.abspath(file))) == "overlays":
+        say("aef sign: this signature is for every event of the batch, other people's too: read them all first [OVL-3]")
+    return 0
+
+
+def _envelope(file: str, out: str | None, payload_type: str | None) -> tuple[str, str]:
+    """Return where the envelope goes and the type of its payload [SIG-1]."""
+    from aef_verify.integrity.dsse import STATEMENT_TYPE
+    from aef_verify.writing.sign import envelope_of
+
+    try:
+        target, kind = envelope_of(file)
+    except InputError:
+        target, kind = "", ""
+    if payload_type is None and kind != STATEMENT_TYPE:
+        raise click.UsageError("the file is neither a seal.json nor a batch seal: say its --payload-type")
+    if out is None and not target:
+        raise click.UsageError("the file's name does not end with .json: say with -o where the envelope goes")
+    return out or target, payload_type or kind
+
+
+def _keyid(envelope: dict[str, object]) -> object:
+    signatures = envelope["signatures"]
+    assert isinstance(signatures, list)
+    return signatures[0]["keyid"]
