@@ -24,6 +24,7 @@ _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 _RELATIVE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
+_CHANGED = "changed while it was read; verify again when nothing writes to it"
 _NAMES_ARE_BYTES = os.name != "nt"
 
 
@@ -224,11 +225,14 @@ class Folder:
             after.st_mtime_ns,
             after.st_size,
         ):
-            raise InputError(f"{self._named(entry)}: changed while it was read; verify again when nothing writes to it")
+            raise InputError(f"{self._named(entry)}: {_CHANGED}")
         done.append(Read(digest.hexdigest(), size))
 
     def digest(self, entry: Entry) -> Read:
         """Return the digest and size of a file, in one pass and constant memory [SEAL-2]."""
+        small = self._small(entry, BLOCK)
+        if small is not None:
+            return Read(hashlib.sha256(small).hexdigest(), len(small))
         done: list[Read] = []
         for _ in self.blocks(entry, done):
             pass
@@ -240,6 +244,9 @@ class Folder:
 
     def content(self, entry: Entry, limit: int) -> tuple[bytes | None, Read]:
         """Return a file's bytes and digest; None for the bytes of a file beyond `limit`, which is only hashed."""
+        small = self._small(entry, min(limit, BLOCK))
+        if small is not None:
+            return small, Read(hashlib.sha256(small).hexdigest(), len(small))
         done: list[Read] = []
         kept: list[bytes] = []
         size = 0
@@ -250,6 +257,24 @@ class Folder:
             else:
                 kept.clear()
         return (b"".join(kept) if size <= limit else None), done[0]
+
+    def _small(self, entry: Entry, limit: int) -> bytes | None:
+        """Return a file's bytes, read at one stroke; None where it has more than `limit`."""
+        fd = self.open(entry)
+        try:
+            size = os.fstat(fd).st_size
+            if size > limit:
+                return None
+            data = os.read(fd, size + 1)
+        except OSError as fault:
+            raise InputError(f"{self._named(entry)}: cannot be read: {fault.strerror}") from None
+        finally:
+            os.close(fd)
+        if len(data) != size:
+            raise InputError(f"{self._named(entry)}: {_CHANGED}")
+        if self.watch is not None:
+            self.watch(size)
+        return data
 
     def _named(self, entry: Entry) -> str:
         return os.path.join(self.root, entry.path)

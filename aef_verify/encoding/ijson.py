@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from itertools import accumulate
 from math import inf
+from typing import cast
 
 from aef_verify import limits
 
@@ -71,17 +72,26 @@ def _may_overflow(data: bytes) -> bool:
 
 
 def _overflows(value: object) -> bool:
-    if isinstance(value, float):
+    """Whether a parsed value is or holds a number beyond binary64."""
+    kind = type(value)
+    if kind is float:
         return value in (inf, -inf)
-    if isinstance(value, int):
-        try:
-            float(value)
-        except OverflowError:
-            return True
-        return False
-    if isinstance(value, dict):
-        return any(map(_overflows, value.values()))
-    return isinstance(value, list) and any(map(_overflows, value))
+    if kind is int:
+        return _is_beyond(cast("int", value))
+    if kind is dict or kind is list:
+        for item in value.values() if kind is dict else value:  # type: ignore[attr-defined] # as `kind` says
+            # Most items are strings: a call for each would cost more than the parsing.
+            if type(item) is not str and _overflows(item):
+                return True
+    return False
+
+
+def _is_beyond(value: int) -> bool:
+    try:
+        float(value)
+    except OverflowError:
+        return True
+    return False
 
 
 def _native() -> Callable[[bytes], object]:

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from aef_verify import limits
 from aef_verify.folder import Folder
 from aef_verify.integrity.facts import read_run
-from aef_verify.integrity.manifest import ATTESTATION, SEAL, Sealed, manifest_hash, manifest_text, read_sealed
+from aef_verify.integrity.manifest import ATTESTATION, Sealed, manifest_hash, manifest_text, read_sealed
 from aef_verify.integrity.overlays import Chain, read_chain
 from aef_verify.integrity.redaction import STATEMENT_TYPE, BatchSigners, read_envelope, withheld_blobs
 from aef_verify.integrity.seal import BLOBS, Seal, SealReport, read_seal, seal_problems
@@ -80,12 +79,11 @@ class Integrity:
 
     def signed_by(self) -> tuple[str, ...]:
         """Return the identities that `attestation.dsse.json` verifies for over these bytes of `seal.json` [SIG-5]."""
-        entry = self.folder.get(SEAL)
-        if self.policy is None or entry is None:
+        payload = self.seal.data
+        if self.policy is None or payload is None:
             return ()
         present, envelope = read_envelope(self.folder, ATTESTATION)
-        payload = self.folder.content(entry, limits.SEAL_BYTES)[0] if present else None
-        if payload is None:
+        if not present:
             return ()
         from aef_verify.integrity.dsse import verify_envelope
 

@@ -29,12 +29,13 @@ class Seal(NamedTuple):
     """`seal.json` as it was read.
 
     `present` says whether the run has one; `document` is it when it is valid against the reader seal schema;
-    `problem` is why it is not.
+    `problem` is why it is not; `data` are the bytes, which a signature is over, None beyond the limit.
     """
 
     present: bool
     document: Document | None = None
     problem: Problem | None = None
+    data: bytes | None = None
 
     @property
     def run_hash(self) -> str | None:
@@ -71,7 +72,7 @@ def parse_seal(data: bytes, *, details: bool = False) -> Seal:
         return Seal(present=True, problem=Problem(SEAL, code, str(fault)))
     if not validator("seal", "reader")(document):
         return Seal(present=True, problem=Problem(SEAL, "seal-invalid", *refusal("seal", document, details=details)))
-    return Seal(present=True, document=document)
+    return Seal(present=True, document=document, data=data)
 
 
 def seal_problems(

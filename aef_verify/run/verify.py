@@ -44,6 +44,7 @@ KNOWN_FILES = frozenset(
 """The files of [RUN-2] outside `blobs/`, `ext/` and `overlays/`."""
 
 _BLOB = re.compile(r"blobs/sha256/([0-9a-f]{2})/(\1[0-9a-f]{62})")
+_NOT_COUNTED = frozenset((SEAL, ATTESTATION))
 _STOPS = frozenset(("encoding", "limit", "schema"))
 
 
@@ -148,8 +149,7 @@ class _Verification:
         metrics = documents.json(METRICS, "metrics", required=True)
         summary = documents.json(SUMMARY, "summary", required=is_closed(header.document))
         integrity = Integrity(folder, header.document, self.policy, details=self.details)
-        blobs = self._hash_files()
-        problems += self._judge(integrity, header.document, metrics.document, summary, blobs)
+        problems += self._judge(integrity, header.document, metrics.document, summary, self._hash_files())
         integrity.files = [
             Sealed(entry.path, *documents.digest(entry)) for entry in folder.files if is_sealed(entry.path)
         ]
@@ -176,27 +176,32 @@ class _Verification:
             return "invalid"
         return "intact" if integrity.seal.present else "unsealed"
 
-    def _hash_files(self) -> dict[str, int]:
-        """Hash every file that no rule parses; return the size of each blob by hex name, and judge its digest."""
-        blobs: dict[str, int] = {}
+    def _hash_files(self) -> _Files:
+        """Hash every file that no rule parses, and judge what its name and size decide."""
+        files = _Files({}, [], [])
         problems = self.documents.problems
         count = 0
         for entry in self.folder.files:
-            if entry.path in (SEAL, ATTESTATION):
+            path = entry.path
+            if path in _NOT_COUNTED:
                 continue
             count += 1
-            if entry.path in KNOWN_FILES:
+            if path in KNOWN_FILES:
                 continue
-            read = self.documents.digest(entry)
-            blob = _BLOB.fullmatch(entry.path)
-            if blob is not None:
-                blobs[blob[2]] = read.size
-                if read.size > limits.BLOB_BYTES:
-                    detail = f"{read.size:,} bytes; at most {limits.BLOB_BYTES:,} are allowed"
-                    problems.append(Problem(entry.path, "limit", detail))
+            sha256, size = self.documents.digest(entry)
+            blob = _BLOB.fullmatch(path)
+            if blob is None:
+                files.others.append(path)
+                continue
+            files.blobs[blob[2]] = size
+            if sha256 != blob[2]:
+                detail = "the blob's bytes do not hash to its name"
+                files.problems.append(Problem(path, "blob-digest", detail, sha256))
+            if size > limits.BLOB_BYTES:
+                problems.append(Problem(path, "limit", f"{size:,} bytes; at most {limits.BLOB_BYTES:,} are allowed"))
         if count > limits.FILES:
             problems.append(Problem(".", "limit", f"{count:,} files; at most {limits.FILES:,} are allowed"))
-        return blobs
+        return files
 
     def _judge(
         self,
@@ -204,17 +209,17 @@ class _Verification:
         run: Document | None,
         metrics: Document | None,
         summary: Any,
-        blobs: dict[str, int],
+        files: _Files,
     ) -> list[Problem]:
         """Read the NDJSON files, and return group B's problems where group A left it to be judged."""
         documents = self.documents
         sound = not documents.problems and run is not None and metrics is not None
         around = (
-            _Around(run, metrics, blobs, integrity.withheld)
+            _Around(run, metrics, files.blobs, integrity.withheld)
             if sound and run is not None and metrics is not None
-            else _Around({}, {"metrics": []}, blobs, frozenset())
+            else _Around({}, {"metrics": []}, files.blobs, frozenset())
         )
-        cited = evidence.EvidenceRules(blobs, around.withheld, around.capture_off)
+        cited = evidence.EvidenceRules(files.blobs, around.withheld, around.capture_off)
         documents.ndjson(evidence.FILE, "evidence", cited.take if sound else _ignore)
         rules = results.ResultRules(around.surroundings(cited.ids))
         totals = Summary(summary.document, around.run.get("runId"), around.kinds) if summary.valid and sound else None
@@ -238,8 +243,8 @@ class _Verification:
             *(totals.problems() if totals is not None else ()),
             *decisions.problems,
             *spans.finish(),
-            *self._blob_digests(),
-            *self._unexpected(integrity),
+            *files.problems,
+            *files.unexpected(integrity.seal.subjects),
         ]
 
     def _read_results(self, rules: results.ResultRules, totals: Summary | None, *, judge: bool) -> None:
@@ -265,21 +270,6 @@ class _Verification:
         self.results_whole = all(problem.code == "schema" for problem in documents.problems[before:])
         ids.update(rules.ids)
 
-    def _blob_digests(self) -> Iterator[Problem]:
-        for entry in self.folder.files:
-            blob = _BLOB.fullmatch(entry.path)
-            if blob is not None:
-                read = self.documents.digest(entry)
-                if read.sha256 != blob[2]:
-                    yield Problem(entry.path, "blob-digest", "the blob's bytes do not hash to its name", read.sha256)
-
-    def _unexpected(self, integrity: Integrity) -> Iterator[Problem]:
-        listed = set(integrity.seal.subjects)
-        for entry in self.folder.files:
-            path = entry.path
-            if path in listed and path not in KNOWN_FILES and not path.startswith("ext/") and not _BLOB.fullmatch(path):
-                yield Problem(path, "unexpected-file", "sealed, and no kind of file that a run has")
-
     def _overlays(self, integrity: Integrity) -> Overlays | None:
         if not self.folder.overlays and not self.folder.irregular_overlays:
             return None
@@ -292,6 +282,21 @@ class _Verification:
 
 def _ignore(number: int, line: Document) -> None:
     """Take a line that nothing judges."""
+
+
+class _Files(NamedTuple):
+    """The files that no rule parses: the size of each blob by hex name, group B's problems, the others' paths."""
+
+    blobs: dict[str, int]
+    problems: list[Problem]
+    others: list[str]
+
+    def unexpected(self, listed: Collection[str]) -> Iterator[Problem]:
+        """Yield the files that a seal lists and no run has [RUN-2]."""
+        names = frozenset(listed)
+        for path in self.others:
+            if path in names and not path.startswith("ext/"):
+                yield Problem(path, "unexpected-file", "sealed, and no kind of file that a run has")
 
 
 class _Around(NamedTuple):
