@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from aef_verify.schemas import NAMES, explain, native, pure
 from aef_verify.schemas.source import schema_text
 from tests.schemas.both import SIDES, by_jsonschema, by_jsonschema_rs
-from tests.schemas.cases import FULL
+from tests.schemas.full import FULL
 from tests.schemas.making import ODD, change, make, shown
 
 MAX = 2**53 - 1

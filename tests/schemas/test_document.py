@@ -13,7 +13,7 @@ import pytest
 from aef_verify import limits
 from aef_verify.problems import InputError
 from aef_verify.schemas.document import DocumentReport, check_document
-from tests.schemas.cases import FULL, HEX
+from tests.schemas.full import FULL, HEX
 
 RESULT = FULL["result"]
 VALID = DocumentReport("valid", "valid", {})
@@ -130,7 +130,10 @@ def test_an_unknown_schema_is_an_input_error(file: Any) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["json", "ndjson"])
-def test_what_is_no_regular_file_is_an_input_error(tmp_path: Path, suffix: str) -> None:
+def test_what_is_no_regular_file_is_an_input_error(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     folder = tmp_path / f"folder.{suffix}"
     folder.mkdir()
     pipe = tmp_path / f"pipe.{suffix}"
@@ -143,7 +146,7 @@ def test_what_is_no_regular_file_is_an_input_error(tmp_path: Path, suffix: str) 
     loop.symlink_to(loop)
     place = tmp_path / f"s.{suffix}"
     with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(os.path.relpath(place))
+        listening.bind(place.name)
     missing = tmp_path / f"missing.{suffix}"
     for path in (folder, pipe, link, loop, place, missing, target / f"below.{suffix}", Path(f"/dev/null/.{suffix}")):
         with pytest.raises(InputError, match=str(path.name)):

@@ -11,7 +11,8 @@ import pytest
 
 from aef_verify.schemas import Fault, Side, explain
 from aef_verify.schemas.faults import MOST_FAULTS, TOO_LARGE
-from tests.schemas.cases import FULL, GONE, HEX, RESULT, URI, Case
+from tests.schemas.cases import GONE, Case
+from tests.schemas.full import FULL, HEX, RESULT, URI
 
 EXAMPLES: list[tuple[str, Side, dict[str, Any], list[tuple[str, str]]]] = [
     ("run", "reader", {"/runId": GONE}, [("/runId", "is required")]),

@@ -9,7 +9,7 @@ import pytest
 
 from aef_verify.schemas import accepts, reads
 from aef_verify.schemas.readings import READINGS
-from tests.schemas.cases import FULL, HEX
+from tests.schemas.full import FULL, HEX
 
 NEW = "something new"
 

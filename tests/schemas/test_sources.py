@@ -16,7 +16,7 @@ import pytest
 import aef_verify.schemas
 from aef_verify.schemas import NAMES, Side, faults, pure
 from tests.schemas.both import SIDES, by_jsonschema_rs
-from tests.schemas.cases import FULL
+from tests.schemas.full import FULL
 from tests.schemas.making import change, make, shown
 
 FOLDER = Path(aef_verify.schemas.__file__).parent

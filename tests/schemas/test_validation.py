@@ -9,7 +9,8 @@ import pytest
 from aef_verify.problems import InputError
 from aef_verify.schemas import NAMES, accepts, explain, validator
 from tests.schemas.both import IMPLEMENTATIONS, SIDES, Implementation
-from tests.schemas.cases import CASES, FULL, YES, Case
+from tests.schemas.cases import CASES, YES, Case
+from tests.schemas.full import FULL
 
 
 @pytest.mark.parametrize("implementation", IMPLEMENTATIONS)
