@@ -18,9 +18,9 @@ HEADER: Document = {
     "subject": {"ref": "agent:patch-writer", "kind": "agent", "version": "0.12.3"},
     "execution": {"targetMode": "live", "stimulus": "suite"},
     "suite": {
-        "ref": "suite:small-repairs",
+        "ref": "suite:repairs",
         "version": "7",
-        "digest": sha256_uri("small-repairs, version 7: four defects\n"),
+        "digest": sha256_uri("repairs, version 7: four defects\n"),
         "frozen": True,
         "executionPolicy": {"trialsPerCase": 3, "requirePasses": NEEDED, "aggregation": "AtLeast"},
     },

@@ -18,7 +18,7 @@ from scripts.fixture_runs.sealing import CI, REVIEWER, STRANGER, Sealer
 Pair = tuple[str, str]
 """A problem as the format reports it: path and code."""
 
-SIGNED_BY_CI = ("spiffe://example.org/ci",)
+SIGNED_BY_CI = ("spiffe://acme/ci",)
 
 
 class Workshop(NamedTuple):
@@ -130,7 +130,7 @@ def _change(file: Path, old: str, new: str) -> None:
 
 
 def _change_verdict(shop: Workshop, folder: Path) -> None:
-    shutil.copytree(shop.sound("support-assistant"), folder)
+    shutil.copytree(shop.sound("support"), folder)
     line = RunBuilder(support_assistant.HEADER, ()).result_id("two-vouchers", "answer")
     before = f'"resultId":"{line}","caseId":"two-vouchers","path":"answer","state":'
     _change(folder / "results.ndjson", before + '"failed"', before + '"passed"')
@@ -139,7 +139,7 @@ def _change_verdict(shop: Workshop, folder: Path) -> None:
 def _reseal(shop: Workshop, folder: Path) -> None:
     support_assistant.support_assistant(polished=True).write(folder)
     shop.sealer.seal(folder, support_assistant.SEALED_AT)
-    shutil.copy(shop.sound("support-assistant") / "attestation.dsse.json", folder)
+    shutil.copy(shop.sound("support") / "attestation.dsse.json", folder)
 
 
 def _polish_summary(shop: Workshop, folder: Path) -> None:
@@ -163,7 +163,7 @@ def _redact_alone(shop: Workshop, folder: Path) -> None:
     predicate = json.loads((folder / "seal.json").read_bytes())["predicate"]
     blob = {"blob": hex_digest(red_team.LEAK)}
     redact = red_team.event(
-        "ov_09REDACT",
+        "ov_9",
         "redact",
         "2026-10-07T18:40:00Z",
         REVIEWER,
@@ -210,7 +210,7 @@ _WITHHELD, _LEAK = red_team.WITHHELD_PATH, red_team.LEAK_PATH
 
 SOUND: Sequence[Exhibit] = (
     Exhibit(
-        "support-assistant",
+        "support",
         None,
         "A live evaluation of a support assistant; its gate said no_ship, which is a result like any other.",
         "Intact, signed by the CI and anchored.",
@@ -268,7 +268,7 @@ SOUND: Sequence[Exhibit] = (
 TAMPERED: Sequence[Exhibit] = (
     Exhibit(
         "changed-verdict",
-        "support-assistant",
+        "support",
         "In one result line, failed became passed.",
         "The file is not what was sealed, and the summary no longer follows from it.",
         _change_verdict,
@@ -277,7 +277,7 @@ TAMPERED: Sequence[Exhibit] = (
     ),
     Exhibit(
         "resealed",
-        "support-assistant",
+        "support",
         "The verdict, its summary and the gate's decision were all rewritten and sealed anew; the signature was kept.",
         "Intact, but signed by nobody and not anchored: anyone can seal. --require signed refuses it.",
         _reseal,

@@ -13,7 +13,7 @@ HEADER: Document = {
     "producer": {"name": "evalbench", "version": "3.4.1"},
     "subject": {"ref": "agent:support-assistant", "kind": "agent", "version": "2.9.0-dev.4"},
     "execution": {"targetMode": "scripted", "stimulus": "suite"},
-    "suite": {"ref": "suite:support-smoke", "version": "22"},
+    "suite": {"ref": "suite:smoke", "version": "22"},
     "startedAt": "2026-10-02T03:00:00Z",
     "endedAt": "2026-10-02T03:04:48Z",
     "contentCapture": "off",

@@ -14,9 +14,9 @@ HEADER: Document = {
     "deployment": {"ref": "deployment:search-test", "environment": "test"},
     "execution": {"targetMode": "live", "stimulus": "suite"},
     "suite": {
-        "ref": "suite:help-centre-queries",
+        "ref": "suite:search",
         "version": "2026.3",
-        "digest": sha256_uri("help-centre-queries, version 2026.3: twelve queries\n"),
+        "digest": sha256_uri("search, version 2026.3: twelve queries\n"),
         "frozen": True,
     },
     "config": {"index": "hybrid-v4", "depth": 10, "thresholds": {"recall_at_5": {"op": ">=", "value": 0.85}}},

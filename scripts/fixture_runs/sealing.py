@@ -44,9 +44,9 @@ class PublishedKey(NamedTuple):
         )
 
 
-CI = PublishedKey("ci", "spiffe://example.org/ci")
-REVIEWER = PublishedKey("reviewer", "oidc:id.example.org/reviewer")
-PRIVACY = PublishedKey("privacy", "oidc:id.example.org/privacy", ("redact",))
+CI = PublishedKey("ci", "spiffe://acme/ci")
+REVIEWER = PublishedKey("reviewer", "oidc:acme/reviewer")
+PRIVACY = PublishedKey("privacy", "oidc:acme/privacy", ("redact",))
 STRANGER = PublishedKey("stranger", None)
 KEYS = (CI, REVIEWER, PRIVACY, STRANGER)
 

@@ -28,9 +28,9 @@ HEADER: Document = {
     },
     "execution": {"targetMode": "live", "stimulus": "suite"},
     "suite": {
-        "ref": "suite:support-regression",
+        "ref": "suite:support",
         "version": "14",
-        "digest": sha256_uri("support-regression, version 14: seven cases\n"),
+        "digest": sha256_uri("support, version 14: seven cases\n"),
         "frozen": True,
     },
     "judges": [

@@ -16,9 +16,9 @@ HEADER: Document = {
     "subject": {"ref": "workflow:ticket-triage", "kind": "workflow", "version": "1.4.0"},
     "execution": {"targetMode": "replayed", "stimulus": "suite"},
     "suite": {
-        "ref": "suite:tickets-august",
+        "ref": "suite:tickets",
         "version": "3",
-        "digest": sha256_uri("tickets-august, version 3: four tickets\n"),
+        "digest": sha256_uri("tickets, version 3: four tickets\n"),
         "frozen": True,
     },
     "judges": [{"model": "judge-small-2026-08", "mode": "single"}],
