@@ -1,0 +1,245 @@
+"""Verify the bundled evidence, sound and tampered, with the real command line, and check what it says.
+
+Every command is shown as a reader can repeat it, and its output is its own. What must come out stands in
+`fixtures/expected.json`; the exit code is 1 if anything else does. Nothing is written, no network is used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scripts.fixture_runs.red_team import VIEWED_AT
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+"""Where the commands are run, so that they are short enough to read."""
+
+POLICY = ("--policy", "policy.json")
+ANCHORS = ("--anchors", "anchors.json")
+SOUND, TAMPERED = "evidence/sound", "evidence/tampered"
+
+Document = dict[str, Any]
+
+
+class Step(NamedTuple):
+    """One command of the demonstration: words before it, its arguments, and the exit code it must have."""
+
+    words: str
+    arguments: Sequence[str]
+    exit_code: int
+
+
+class Part(NamedTuple):
+    """A heading, what to know about it, and its steps."""
+
+    heading: str
+    words: str
+    steps: Sequence[Step]
+
+
+def tampered(name: str, *options: str, words: str = "", beside: str = "", exit_code: int = 1) -> Step:
+    """Return the step that verifies a tampered copy, alone or beside a sound run."""
+    paths = [f"{SOUND}/{beside}"] if beside else []
+    return Step(words or name, ("verify", *POLICY, *options, *paths, f"{TAMPERED}/{name}"), exit_code)
+
+
+PARTS = (
+    Part(
+        "Sound evidence",
+        "Six runs of three producers. The policy says whose signatures count and who may withhold a blob; the anchors "
+        "are hashes of runs that somebody remembers. Intact means unchanged since it was sealed, not that it is true.",
+        [Step("", ("verify", *POLICY, *ANCHORS, SOUND), 0)],
+    ),
+    Part(
+        "What people said of it afterwards",
+        "A sealed run never changes. A review, an override, a waiver is appended in sealed and signed batches; a "
+        "view shows what holds at a time, beside what was sealed.",
+        [
+            Step("", ("view", *POLICY, "--at", VIEWED_AT, f"{SOUND}/red-team"), 0),
+        ],
+    ),
+    Part(
+        "Who may say that a blob may be gone?",
+        "Only the reader's policy. Without it the transcript that was withheld is a file that is missing.",
+        [Step("", ("verify", f"{SOUND}/red-team"), 1)],
+    ),
+    Part(
+        "The signed run, tampered with",
+        "",
+        [
+            tampered("changed-verdict"),
+            tampered("resealed", exit_code=0),
+            tampered(
+                "resealed",
+                "--require",
+                "signed",
+                words="That is why intact never stands alone: it says (unsigned), or who signed. Ask for a signature:",
+            ),
+        ],
+    ),
+    Part("The unsealed run, tampered with", "", [tampered("polished-summary")]),
+    Part(
+        "The run with overlays, tampered with",
+        "",
+        [tampered("altered-overlay"), tampered("self-made-redaction")],
+    ),
+    Part("The run with trees of results, tampered with", "", [tampered("hidden-part")]),
+    Part(
+        "The run with trials, tampered with",
+        "",
+        [tampered("hidden-trials"), tampered("other-run", *ANCHORS, beside="coding-agent")],
+    ),
+    Part("The aborted run, tampered with", "", [tampered("added-file"), tampered("two-statuses")]),
+)
+
+NEXT = (
+    ("See a run as a reader sees it", "aef show evidence/sound/triage"),
+    ("Ask what a code means", "aef explain trials"),
+    ("Take a copy and change a byte", "cp -r evidence/sound/triage /tmp/mine"),
+    ("Verify your own evidence", "aef verify PATH"),
+    ("Read what was done to each copy", "fixtures/README.md"),
+)
+
+
+class Demonstration:
+    """Runs the parts and keeps what was not as expected."""
+
+    def __init__(self, evidence: Sequence[Document]) -> None:
+        """Take the entries of `expected.json`."""
+        self.evidence = {entry["path"]: entry for entry in evidence}
+        self.width = max(min(shutil.get_terminal_size((100, 24)).columns, 120), 40)
+        self.faults: list[str] = []
+        self.checked = 0
+
+    def say(self, words: str = "", indent: str = "") -> None:
+        """Print words, wrapped to the terminal."""
+        print(textwrap.fill(words, self.width, initial_indent=indent, subsequent_indent=indent))
+
+    def heading(self, words: str) -> None:
+        """Print a heading over the whole width."""
+        print("\n" + f"== {words} ".ljust(self.width, "=") + "\n")
+
+    def part(self, number: int, part: Part) -> None:
+        """Show one part."""
+        self.heading(f"{number}. {part.heading}")
+        if part.words:
+            self.say(part.words)
+            print()
+        for index, step in enumerate(part.steps):
+            if index:
+                print()
+            self.step(step)
+
+    def step(self, step: Step) -> None:
+        """Say what is about to be verified, run the command for everyone to see, and check its exit code."""
+        about = self.evidence.get(f"{TAMPERED}/{step.words}")
+        if about is not None:
+            self.say(f"{step.words}, a copy of {Path(about['copyOf']).name}. {about['about']}")
+            print()
+        elif step.words:
+            self.say(step.words)
+            print()
+        print(self.command_line(step.arguments), end="\n\n", flush=True)
+        code = subprocess.run(["aef", *step.arguments], cwd=FIXTURES, check=False).returncode
+        print()
+        self.expect(code == step.exit_code, f"exit code {code}", f"exit code {step.exit_code}")
+        if about is not None:
+            self.say(f"What to see: {about['says']}", "  ")
+
+    def command_line(self, arguments: Sequence[str]) -> str:
+        """Return a command as a reader types it, folded where it is too long."""
+        words = [shlex.quote(word) for word in ("aef", *arguments)]
+        lines, line = [], "$"
+        for word in words:
+            if line != "$" and len(line) + len(word) + 3 > self.width:
+                lines.append(line + " \\")
+                line = "   "
+            line += " " + word
+        return "\n".join([*lines, line])
+
+    def expect(self, fulfilled: bool, found: str, wanted: str) -> None:
+        """Say whether what came out is what must come out, and keep it if not."""
+        self.checked += 1
+        if fulfilled:
+            self.say(f"  -> {found}, as it must be")
+        else:
+            self.faults.append(f"{found}, where {wanted} must come out")
+            self.say(f"  -> NOT AS EXPECTED: {self.faults[-1]}")
+
+    def compare(self) -> None:
+        """Compare what the verifier says of all evidence, as JSON, with the table that was written by hand."""
+        self.heading("Checked against the table")
+        arguments = ("verify", "--json", *POLICY, *ANCHORS, "evidence")
+        self.say("The same, for a script, and every outcome, problem and signer compared with expected.json:")
+        print("\n" + self.command_line(arguments), flush=True)
+        done = subprocess.run(["aef", *arguments], cwd=FIXTURES, stdout=subprocess.PIPE, check=False)
+        report = json.loads(done.stdout)
+        found = {run["path"]: run for run in report["runs"]}
+        clashing = {path for clash in report["clashes"] for runs in clash["runs"] for path in runs["paths"]}
+        print()
+        differing = []
+        for path, entry in self.evidence.items():
+            said = facts(found[path]) if path in found else None
+            wanted = {name: entry[name] for name in said or ()}
+            if said != wanted or (entry["clashes"] and path not in clashing):
+                differing.append(path)
+                self.say(f"{path}: the verifier says {said}, and the table {wanted}", "  ")
+        alike = len(self.evidence) - len(differing)
+        self.expect(
+            not differing and len(found) == len(self.evidence),
+            f"{alike} of {len(found)} runs as the table has them",
+            "all",
+        )
+
+
+def facts(run: Document) -> Document:
+    """Return what the report says of one run, as the table says it."""
+    return {
+        "outcome": run["outcome"],
+        "problems": [[problem["path"], problem["code"]] for problem in run["problems"]],
+        "overlayProblems": [[p["path"], p["code"]] for p in (run["overlays"] or {"problems": []})["problems"]],
+        "signedBy": run["signedBy"],
+        "anchored": run["anchored"],
+        "withheld": run["withheld"],
+    }
+
+
+def main() -> int:
+    """Show everything and return the exit code."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
+    show = Demonstration(json.loads((FIXTURES / "expected.json").read_bytes())["evidence"])
+    os.environ["COLUMNS"] = str(show.width)
+    show.say(
+        "aef-verify checks evidence of AI-agent evaluations. This is what it says of evidence that is sound, and of "
+        "copies that somebody tampered with. All of it is bundled and made up; no network, nothing is written."
+    )
+    print()
+    show.say('To repeat a command, first: PATH="$PWD/.venv/bin:$PATH"; cd fixtures')
+    for number, part in enumerate(PARTS, 1):
+        show.part(number, part)
+    show.compare()
+    show.heading("Done")
+    if show.faults:
+        show.say(f"{len(show.faults)} of {show.checked} checks failed:")
+        for fault in show.faults:
+            show.say(fault, "  ")
+        return 1
+    show.say(f"All {show.checked} checks came out as they must. What to try next:")
+    print()
+    for words, command in NEXT:
+        print(f"  {words + ':':<33}{command}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
