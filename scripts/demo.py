@@ -26,6 +26,7 @@ FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 POLICY = ("--policy", "policy.json")
 ANCHORS = ("--anchors", "anchors.json")
 SOUND, TAMPERED = "evidence/sound", "evidence/tampered"
+BOLD, RED, GREEN = 1, 31, 32
 
 Document = dict[str, Any]
 
@@ -117,16 +118,22 @@ class Demonstration:
         """Take the entries of `expected.json`."""
         self.evidence = {entry["path"]: entry for entry in evidence}
         self.width = max(min(shutil.get_terminal_size((100, 24)).columns, 120), 40)
+        self.coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self.faults: list[str] = []
         self.checked = 0
 
-    def say(self, words: str = "", indent: str = "") -> None:
+    def say(self, words: str = "", indent: str = "", style: int | None = None) -> None:
         """Print words, wrapped to the terminal."""
-        print(textwrap.fill(words, self.width, initial_indent=indent, subsequent_indent=indent))
+        text = textwrap.fill(words, self.width, initial_indent=indent, subsequent_indent=indent)
+        print(self.styled(text, style))
+
+    def styled(self, text: str, style: int | None) -> str:
+        """Return a text in a style of the terminal, if there is one."""
+        return f"\x1b[{style}m{text}\x1b[0m" if self.coloured and style is not None else text
 
     def heading(self, words: str) -> None:
         """Print a heading over the whole width."""
-        print("\n" + f"== {words} ".ljust(self.width, "=") + "\n")
+        print("\n" + self.styled(f"== {words} ".ljust(self.width, "="), BOLD) + "\n")
 
     def part(self, number: int, part: Part) -> None:
         """Show one part."""
@@ -148,7 +155,7 @@ class Demonstration:
         elif step.words:
             self.say(step.words)
             print()
-        print(self.command_line(step.arguments), end="\n\n", flush=True)
+        print(self.styled(self.command_line(step.arguments), BOLD), end="\n\n", flush=True)
         code = subprocess.run(["aef", *step.arguments], cwd=FIXTURES, check=False).returncode
         print()
         self.expect(code == step.exit_code, f"exit code {code}", f"exit code {step.exit_code}")
@@ -170,17 +177,17 @@ class Demonstration:
         """Say whether what came out is what must come out, and keep it if not."""
         self.checked += 1
         if fulfilled:
-            self.say(f"  -> {found}, as it must be")
+            self.say(f"-> {found}, as it must be", "  ", GREEN)
         else:
             self.faults.append(f"{found}, where {wanted} must come out")
-            self.say(f"  -> NOT AS EXPECTED: {self.faults[-1]}")
+            self.say(f"-> NOT AS EXPECTED: {self.faults[-1]}", "  ", RED)
 
     def compare(self) -> None:
         """Compare what the verifier says of all evidence, as JSON, with the table that was written by hand."""
         self.heading("Checked against the table")
         arguments = ("verify", "--json", *POLICY, *ANCHORS, "evidence")
         self.say("The same, for a script, and every outcome, problem and signer compared with expected.json:")
-        print("\n" + self.command_line(arguments), flush=True)
+        print("\n" + self.styled(self.command_line(arguments), BOLD), flush=True)
         done = subprocess.run(["aef", *arguments], cwd=FIXTURES, stdout=subprocess.PIPE, check=False)
         report = json.loads(done.stdout)
         found = {run["path"]: run for run in report["runs"]}
@@ -242,4 +249,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except OSError as fault:
+        sys.exit(f"demo: {fault.filename or 'standard output'}: {fault.strerror or fault}")
