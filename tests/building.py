@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aef_verify.integrity.policy import TrustPolicy, load_policy
 from aef_verify.problems import Problem
@@ -319,6 +319,11 @@ def small() -> Run:
     )
 
 
+def bare() -> Run:
+    """Return a closed run without a result, and without a lane in its summary."""
+    return small().but(put("results.ndjson", []), put("summary.json", "lanes", []))
+
+
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
 
@@ -396,6 +401,47 @@ def drop(path: str, *steps: Any) -> Edit:
 def also(path: str, *lines: Any) -> Edit:
     """Append lines to an NDJSON document, or begin one."""
     return lambda run: run.setdefault(path, []).extend(lines)
+
+
+def lines(*found: Any, file: str = "results.ndjson") -> Edit:
+    """Make these the lines of an NDJSON document."""
+    return put(file, list(found))
+
+
+def lane(*entries: Json, name: str = "main") -> Edit:
+    """Add a lane to the summary."""
+    return lambda run: run["summary.json"]["lanes"].append({"lane": name, "metrics": list(entries)})
+
+
+def metric(identity: str, kind: str = "score") -> Edit:
+    """Declare a metric."""
+    declared = {"id": identity, "kind": kind, "direction": "none", "scale": "unbounded"}
+    return lambda run: run["metrics.json"]["metrics"].append(declared)
+
+
+def sealed(**predicate: Any) -> Edit:
+    return lambda run: run.seal(**predicate)
+
+
+class Case(NamedTuple):
+    """A row of a table of codes: edits that break a rule, the whole report then, and edits that just do not.
+
+    Attributes:
+        code: what the row is about.
+        broken: edits of the run at hand that break the rule.
+        expected: the problems, [path, code] each, in their order.
+        sound: the nearest edits that break nothing.
+    """
+
+    code: str
+    broken: tuple[Edit, ...]
+    expected: list[list[str]]
+    sound: tuple[Edit, ...]
+
+
+def named(cases: Sequence[Case]) -> list[str]:
+    """Return a test id for each row: its code, numbered."""
+    return [f"{case.code}-{sum(other.code == case.code for other in cases[:at])}" for at, case in enumerate(cases)]
 
 
 def pairs(problems: Iterable[Problem]) -> list[list[str]]:
