@@ -101,14 +101,17 @@ class Events:
             self._tail.clear()
 
     def _line(self, piece: bytes) -> None:
-        self._keep(piece)
-        data, size = b"".join(self._tail), self._tail_size
-        self._tail.clear()
-        self._tail_size = 0
+        if self._tail_size:
+            self._keep(piece)
+            data, size = b"".join(self._tail), self._tail_size
+            self._tail.clear()
+            self._tail_size = 0
+        else:
+            data, size = piece, len(piece)
         start, self.read_end = self.read_end, self.read_end + size + 1
         self._starts.append(start)
         number = len(self._starts)
-        if size > limits.JSON_BYTES or too_deep(data):
+        if size > limits.JSON_BYTES or (data and too_deep(data)):
             detail = f"{size:,} bytes; at most {limits.JSON_BYTES:,} are allowed, nested {limits.DEPTH} deep at most"
             self.problems.append(Problem(f"{FILE}:{number}", "limit", detail))
             return
@@ -116,10 +119,13 @@ class Events:
 
     def _judge(self, number: int, start: int, data: bytes) -> None:
         place = f"{FILE}:{number}"
+        if not data:
+            self.problems.append(Problem(place, "event-invalid", "a blank line"))
+            return
         try:
             value = parse_object(data)
         except UnreadableError as fault:
-            self.problems.append(Problem(place, "event-invalid", str(fault) if data else "a blank line"))
+            self.problems.append(Problem(place, "event-invalid", str(fault)))
             return
         if b"\r" in data:
             self.problems.append(Problem(place, "event-invalid", "the line holds a CR; lines end with LF alone"))
