@@ -1,0 +1,118 @@
+"""Hypothesis strategies for AEF 1.0 evidence, public: test your own reader, verifier or writer with them.
+
+They need the extra `testing` (`pip install aef-verify[testing]`); docs/TESTING.md shows them at work. What is valid is
+computed from the format's text alone, without the rooms that verify it, so that neither hides a fault of the other;
+only `documents` asks the schemas.
+
+- A valid run, unsealed: `runs`. Sealed: `sealed_runs`; signed: `signed_runs`; with overlays: `overlaid_runs`.
+- A change of a run, of bytes, of a JSON text, with words that say which: `mutations`, `byte_changes`, `json_changes`.
+- A folder that nobody sends in good faith: `hostile_folders`.
+- Keys, trust policies, envelopes: `signing_keys`, `trust_policies`, `envelopes`. Batches on a run of your own:
+  `overlay_batches`, `with_batches`.
+- A document that is valid against its schema, or nearly: `documents`, `near_documents`.
+- I-JSON and other spellings of it: `json_values`, `json_objects`, `spellings`, `line_spellings`; bytes that nearly are
+  JSON: `near_json`.
+- Single values: `times`, `instants`, `spelled_times`, `durations`, `ids`, `refs`, `versions`, `paths`, `labels`,
+  `texts`, `numbers`.
+
+A run is a `RunFiles`: a mapping of paths to bytes with `write(folder)`, `sealed()`, `replacing(...)`, `without(...)`.
+"""
+
+from aef_verify.strategies.changes import BYTE_CHANGES, JSON_CHANGES, LINE_CHANGES, Change
+from aef_verify.strategies.documents import documents, near_documents
+from aef_verify.strategies.files import RunFiles
+from aef_verify.strategies.header import headers, metric_declarations
+from aef_verify.strategies.hostile import Entry, HostileFolder, hostile_folders
+from aef_verify.strategies.ijson import json_objects, json_values, line_spellings, near_json, spellings
+from aef_verify.strategies.keys import (
+    CHECKPOINT_TYPE,
+    STATEMENT_TYPE,
+    Policy,
+    SigningKey,
+    envelope,
+    envelopes,
+    identities,
+    signing_keys,
+    trust_policies,
+)
+from aef_verify.strategies.mutations import FILE_CHANGES, Mutation, byte_changes, json_changes, mutated, mutations
+from aef_verify.strategies.overlays import (
+    Batch,
+    OverlaidRun,
+    events,
+    overlaid_runs,
+    overlay_batches,
+    signed_runs,
+    with_batches,
+)
+from aef_verify.strategies.runs import runs, sealed_runs
+from aef_verify.strategies.values import (
+    durations,
+    ids,
+    instants,
+    labels,
+    numbers,
+    paths,
+    refs,
+    spelled_time,
+    spelled_times,
+    texts,
+    times,
+    versions,
+)
+
+__all__ = [
+    "BYTE_CHANGES",
+    "CHECKPOINT_TYPE",
+    "FILE_CHANGES",
+    "JSON_CHANGES",
+    "LINE_CHANGES",
+    "STATEMENT_TYPE",
+    "Batch",
+    "Change",
+    "Entry",
+    "HostileFolder",
+    "Mutation",
+    "OverlaidRun",
+    "Policy",
+    "RunFiles",
+    "SigningKey",
+    "byte_changes",
+    "documents",
+    "durations",
+    "envelope",
+    "envelopes",
+    "events",
+    "headers",
+    "hostile_folders",
+    "identities",
+    "ids",
+    "instants",
+    "json_changes",
+    "json_objects",
+    "json_values",
+    "labels",
+    "line_spellings",
+    "metric_declarations",
+    "mutated",
+    "mutations",
+    "near_documents",
+    "near_json",
+    "numbers",
+    "overlaid_runs",
+    "overlay_batches",
+    "paths",
+    "refs",
+    "runs",
+    "sealed_runs",
+    "signed_runs",
+    "signing_keys",
+    "spelled_time",
+    "spelled_times",
+    "spellings",
+    "texts",
+    "times",
+    "trust_policies",
+    "versions",
+    "with_batches",
+]
