@@ -61,6 +61,42 @@ APPROVE = {"/kind": "approve", "/expires": GONE, "/reason": GONE}
 TARGET = {"run": "run-1"}
 UNDECIDED = {"/state": "planned", "/outcome": None, "/decision": GONE, "/decisionInput": GONE}
 
+EVENTS: dict[str, dict[str, tuple[Any, Any]]] = {
+    "job.accepted": {"planId": ("p", "a b"), "planDigest": (HEX, URI), "runnerId": ("r", "")},
+    "job.refused": {"planId": ("p", ""), "planDigest": (HEX, HEX[1:]), "runnerId": ("r", "é"), "reason": ("no", "")},
+    "plan.estimated": {
+        "cases": (0, -1),
+        "usdLow": (0, -0.5),
+        "usdHigh": (0.5, "1"),
+        "priceTable?": ("t", "x" * 65),
+    },
+    "spend.updated": {"spentUsd": (0.5, -1)},
+    "case.completed": {"caseId": ("c é", "c\n"), "state": ("passed", UNKNOWN), "runId?": ("r", "")},
+    "lane.completed": {"lane": ("l", "l m"), "status": ("failed", None)},
+    "evidence.produced": {"runId": ("r", ""), "runHash": (HEX, URI)},
+    "job.cancelled": {"reason": ("asked", "x" * 2049)},
+    "job.failed": {"reason": ("limit", ""), "limit?": ("maxUsd", None), "runs?": (["r"], [""])},
+    "job.sealed": {"runs": (["r"], [])},
+}
+"""The members of each kind of event, `?` for those it may lack: a value that is taken, and one that is not."""
+
+
+def event_cases(kind: str, members: dict[str, tuple[Any, Any]]) -> list[Case]:
+    """Return what a kind of event takes and refuses."""
+    event = {**EVENT, "kind": kind} | {name.rstrip("?"): good for name, (good, _) in members.items()}
+    variants: list[tuple[str, Any, tuple[bool, bool]]] = [
+        ("whole", event, YES),
+        ("with a member more", event | {"surprise": 1}, READER),
+        ("without kind", {name: value for name, value in event.items() if name != "kind"}, NO),
+    ]
+    for name, (_, bad) in members.items():
+        member = name.rstrip("?")
+        rest = {other: value for other, value in event.items() if other != member}
+        variants.append((f"without {member}", rest, YES if name.endswith("?") else NO))
+        variants.append((f"with a wrong {member}", event | {member: bad}, NO))
+    return [Case("STRM-1", f"{kind} {name}", "runner-event", {"": value}, verdict) for name, value, verdict in variants]
+
+
 CASES: list[Case] = [
     # Numbers and lengths.
     *one(YES, "ENC-4", "result", "/turns", 1, 1.0, 2e0, MAX, float(MAX)),
@@ -236,6 +272,19 @@ CASES: list[Case] = [
     Case("EVD-1", "a span", "evidence", {"/link": {"traceId": TRACE, "spanId": SPAN}, "/digest": GONE}, YES),
     Case("EVD-1", "a URI", "evidence", {"/link": {"uri": "https://example.org/x"}}, YES),
     Case("EVD-1", "a URI, no digest", "evidence", {"/link": {"uri": "x:y"}, "/digest": GONE}, YES),
+    *[
+        Case("EVD-1", f"a link {_named(link)}", "evidence", {"/link": link, "/digest": GONE}, NO)
+        for link in (
+            {"traceId": TRACE[1:], "spanId": SPAN},
+            {"traceId": TRACE.upper(), "spanId": SPAN},
+            {"traceId": TRACE, "spanId": SPAN + "0"},
+            {"traceId": TRACE, "spanId": 1},
+            {"traceId": None, "spanId": SPAN},
+            {"uri": "x"},
+            {"uri": "x:" + "y" * 2047},
+            {"uri": None},
+        )
+    ],
     *one(READER, "EVD-1", "evidence", "/kind", UNKNOWN),
     *one(NO, "GATE-1", "gate-decision", "/comparability", "incomparable", GONE, None),
     Case("GATE-1", "incomparable", "gate-decision", {"/comparability": "incomparable", "/outcome": "no_ship"}, YES),
@@ -263,6 +312,8 @@ CASES: list[Case] = [
     *one(NO, "OVL-1", "overlay-event", "/reason", GONE, ""),
     *one(NO, "OVL-1", "overlay-event", "/target", TARGET, {**TARGET, "blob": HEX}, {"requirement": "R"}, None),
     *one(YES, "OVL-1", "overlay-event", "/target", {**TARGET, "result": RESULT}),
+    *one(NO, "OVL-1", "overlay-event", "/target", {**TARGET, "result": RESULT[1:]}, {**TARGET, "result": None}),
+    Case("OVL-1", "redact by URI", "overlay-event", {"/kind": "redact", "/target": {**TARGET, "blob": URI}}, NO),
     *one(READER, "OVL-1", "overlay-event", "/kind", UNKNOWN),
     Case("OVL-1", "approve", "overlay-event", {**APPROVE, "/target": TARGET}, YES),
     Case("OVL-1", "approve a result", "overlay-event", {**APPROVE, "/target": {**TARGET, "result": RESULT}}, YES),
@@ -409,26 +460,5 @@ CASES: list[Case] = [
     *one(YES, "STRM-1", "runner-event", "/seq", 1.0, MAX),
     *one(NO, "STRM-1", "runner-event", "/reason", GONE, "", "x" * 2049),
     *one(READER, "STRM-1", "runner-event", "/spentUsd", 1),
-    *[
-        Case("STRM-1", f"{kind} {name}", "runner-event", {"": {**EVENT, "kind": kind, **members}}, verdict)
-        for kind, name, members, verdict in (
-            ("job.accepted", "", {"planId": "p", "planDigest": HEX, "runnerId": "r"}, YES),
-            ("job.accepted", "without digest", {"planId": "p", "runnerId": "r"}, NO),
-            ("job.refused", "", {"planId": "p", "planDigest": HEX, "runnerId": "r", "reason": "no"}, YES),
-            ("job.refused", "without reason", {"planId": "p", "planDigest": HEX, "runnerId": "r"}, NO),
-            ("plan.estimated", "", {"cases": 0, "usdLow": 0, "usdHigh": 0.5, "priceTable": "t"}, YES),
-            ("plan.estimated", "below zero", {"cases": 0, "usdLow": -1, "usdHigh": 0.5}, NO),
-            ("spend.updated", "", {"spentUsd": 0.5}, YES),
-            ("spend.updated", "as text", {"spentUsd": "0.5"}, NO),
-            ("case.completed", "", {"caseId": "c é", "state": "passed", "runId": "r"}, YES),
-            ("case.completed", "in a new state", {"caseId": "c", "state": UNKNOWN}, NO),
-            ("lane.completed", "", {"lane": "l", "status": "failed"}, YES),
-            ("lane.completed", "with a new status", {"lane": "l", "status": UNKNOWN}, READER),
-            ("evidence.produced", "", {"runId": "r", "runHash": HEX}, YES),
-            ("evidence.produced", "without hash", {"runId": "r"}, NO),
-            ("job.cancelled", "", {"reason": "asked"}, YES),
-            ("job.sealed", "", {"runs": ["r"]}, YES),
-            ("job.sealed", "with no run", {"runs": []}, NO),
-        )
-    ],
+    *[one_event for kind, members in EVENTS.items() for one_event in event_cases(kind, members)],
 ]
