@@ -52,5 +52,5 @@ def schema_text(name: str, side: Side) -> str:
 
 
 def _read(side: Side, name: str) -> str:
-    with open(os.path.join(_BUNDLED, side, f"{name}.json"), encoding="utf-8") as file:
-        return file.read()
+    with open(f"{_BUNDLED}/{side}/{name}.json", "rb", buffering=0) as file:
+        return file.read().decode()
