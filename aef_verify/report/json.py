@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from aef_verify.codes import REPORT, meaning_of
 from aef_verify.problems import Problem
@@ -29,11 +29,11 @@ def as_json(report: EvidenceReport) -> str:
 
 
 def as_value(report: EvidenceReport) -> Value:
-    """Return the report as one JSON value."""
-    return {
+    """Return the report as one JSON value, whose every string UTF-8 can hold."""
+    value = {
         "schema": SCHEMA,
         "version": VERSION,
-        "paths": [well_formed(path) for path in report.paths],
+        "paths": list(report.paths),
         "required": list(report.required),
         "policyGiven": report.policy_given,
         "anchorsGiven": report.anchors_given,
@@ -44,10 +44,20 @@ def as_value(report: EvidenceReport) -> Value:
         "runs": [_run(run) for run in report.runs],
         "clashes": [_clash(clash) for clash in report.clashes],
         "notLookedAt": [
-            {"path": well_formed(other.path), "code": other.code, "meaning": meaning_of(REPORT, other.code)}
+            {"path": other.path, "code": other.code, "meaning": meaning_of(REPORT, other.code)}
             for other in report.not_looked_at
         ],
     }
+    return cast("Value", _well_formed(value))
+
+
+def _well_formed(value: object) -> object:
+    """Return a value with every string well-formed: a name on disk need not be UTF-8."""
+    if isinstance(value, str):
+        return value if value.isascii() else well_formed(value)
+    if isinstance(value, dict):
+        return {_well_formed(name): _well_formed(member) for name, member in value.items()}
+    return [_well_formed(item) for item in value] if isinstance(value, list) else value
 
 
 def _totals(report: EvidenceReport) -> Value:
@@ -73,9 +83,9 @@ def _totals(report: EvidenceReport) -> Value:
 def _run(run: RunEntry) -> Value:
     header = run.header
     return {
-        "path": well_formed(run.path),
+        "path": run.path,
         "outcome": run.outcome,
-        "message": well_formed(run.message) or None,
+        "message": run.message or None,
         "sound": run.is_sound,
         "runId": header.run_id,
         "runHash": run.run_hash,
@@ -116,7 +126,7 @@ def _clash(clash: Clash) -> Value:
     return {
         "code": "run-id-clash",
         "runId": clash.run_id,
-        "runs": [{"runHash": run.run_hash, "paths": [well_formed(path) for path in run.paths]} for run in clash.runs],
+        "runs": [{"runHash": run.run_hash, "paths": list(run.paths)} for run in clash.runs],
     }
 
 
@@ -126,7 +136,7 @@ def problem_values(problems: Iterable[Problem]) -> list[Value]:
 
 
 def _problem(problem: Problem) -> Value:
-    found: Value = {"path": well_formed(problem.path), "code": problem.code, "detail": well_formed(problem.detail)}
+    found: Value = {"path": problem.path, "code": problem.code, "detail": problem.detail}
     if problem.value is not None:
         text = json_text(problem.value)
         if len(text) > VALUE_CHARACTERS:

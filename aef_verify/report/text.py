@@ -6,19 +6,19 @@ never takes for markup. What is long is bounded: the JSON report is the one that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from aef_verify.codes import CODES, OUTCOME, OVERLAYS, REPORT, RUN
 from aef_verify.problems import Problem
 from aef_verify.report.escape import cut, escaped, value_text
 from aef_verify.report.model import Clash, EvidenceReport, RunEntry
+from aef_verify.report.runs_table import RunsTable
 from aef_verify.report.verdict import counted, verdict
-from aef_verify.report.words import CLAIM, named_words, outcome_words, reading_words, signers
+from aef_verify.report.words import CLAIM, OUTCOME_STYLES, outcome_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,14 +33,6 @@ OTHERS = 20
 """Links listed as not followed, and paths listed of a clash."""
 
 ALL_IN_JSON = "--json lists all"
-
-STYLES = {
-    "intact": "green",
-    "unsealed": "yellow",
-    "invalid": "bold red",
-    "unreadable": "bold magenta",
-    "not-verified": "bold magenta",
-}
 
 
 def evidence_text(report: EvidenceReport) -> Iterator[RenderableType]:
@@ -76,41 +68,9 @@ def _runs_table(report: EvidenceReport, below: str) -> Iterator[RenderableType]:
         runs = [*(run for run in runs if not run.is_sound), *(run for run in runs if run.is_sound)][:RUNS]
         shown = set(map(id, runs))
         runs = [run for run in report.runs if id(run) in shown]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("Run", overflow="fold", ratio=3)
-    table.add_column("Target", overflow="fold")
-    table.add_column("Suite", overflow="fold", ratio=2)
-    table.add_column("Outcome", overflow="fold")
-    table.add_column("Signer", overflow="fold", ratio=1)
-    table.add_column("Problems", overflow="fold", justify="right")
-    for run in runs:
-        table.add_row(*_row(run, below))
-    yield table
+    yield RunsTable(runs, below)
     if left := len(report.runs) - len(runs):
         yield Text(f"… and {counted(left, 'run')} more ({ALL_IN_JSON})", style="dim")
-
-
-def _row(run: RunEntry, below: str) -> Iterable[Text]:
-    header = run.header
-    mode = reading_words(header.target_mode) + CLAIM * header.is_claimed("execution.targetMode")
-    suite = named_words(header.suite) + CLAIM * header.is_claimed("suite")
-    path = run.path[len(below) :] if below and run.path.startswith(below) else run.path
-    yield Text(escaped(path))
-    yield Text(mode)
-    yield Text(suite)
-    yield Text(outcome_words(run, with_signers=False), style=STYLES[run.outcome])
-    yield Text(signers(run) or "–")
-    yield _problem_counts(run)
-
-
-def _problem_counts(run: RunEntry) -> Text:
-    own, above = len(run.breaches), len(run.overlay_problems)
-    words = [f"{own:,}"] if own or not above else []
-    if above:
-        words.append(f"{counted(above, 'overlay')}")
-    if run.shortfalls and run.outcome != "invalid":
-        words.append("not " + ", ".join(run.shortfalls))
-    return Text(" + ".join(words), style="" if run.is_sound else "red")
 
 
 def _notes(report: EvidenceReport) -> Iterator[RenderableType]:
@@ -145,7 +105,7 @@ def run_details(run: RunEntry) -> Iterator[RenderableType]:
     """Yield what is wrong with one run: its outcome, its problems, and apart from them those of its overlays."""
     head = Text(escaped(run.path), style="bold")
     head.append("  ")
-    head.append(outcome_words(run, with_signers=True), style=STYLES[run.outcome])
+    head.append(outcome_words(run, with_signers=True), style=OUTCOME_STYLES[run.outcome])
     if run.header.run_id is not None:
         head.append(f"  runId {cut(run.header.run_id)}", style="dim")
     yield head
@@ -193,9 +153,11 @@ def _clashes(clashes: Sequence[Clash]) -> Iterator[RenderableType]:
         head.append(f"{code.code}: {len(clash.runs):,} different runs", style="red")
         yield head
         for copies in clash.runs[:OTHERS]:
-            paths = ", ".join(escaped(path) for path in copies.paths[:OTHERS])
-            more = f", … {len(copies.paths) - OTHERS:,} more" if len(copies.paths) > OTHERS else ""
-            yield indented(Text(f"run hash {copies.run_hash[:12]}…  {paths}{more}"))
+            yield indented(Text(f"run hash {copies.run_hash}"))
+            for path in copies.paths[:OTHERS]:
+                yield indented(Text(escaped(path)), 4)
+            if left := len(copies.paths[OTHERS:]):
+                yield indented(Text(f"… and {left:,} more copies ({ALL_IN_JSON})", style="dim"), 4)
         if left := len(clash.runs[OTHERS:]):
             yield indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
         yield indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"))
@@ -235,7 +197,7 @@ def run_codes(run: RunEntry) -> list[tuple[str, str]]:
     found: dict[tuple[str, str], None] = {}
     if run.message:
         found[OUTCOME, run.outcome] = None
-    found.update(dict.fromkeys((RUN, problem.code) for problem in run.problems))
+    found.update(dict.fromkeys((RUN, problem.code) for problem in run.breaches))
     found.update(dict.fromkeys((OVERLAYS, problem.code) for problem in run.overlay_problems))
     found.update(dict.fromkeys((REPORT, f"require-{name}") for name in run.shortfalls))
     return list(found)

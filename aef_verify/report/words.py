@@ -11,6 +11,15 @@ SHORT = 80
 CLAIM = "*"
 """Marks a value that a converter supplied [RUN-15]."""
 
+OUTCOME_STYLES = {
+    "intact": "green",
+    "unsealed": "yellow",
+    "invalid": "bold red",
+    "unreadable": "bold magenta",
+    NOT_VERIFIED: "bold magenta",
+}
+"""How an outcome stands out."""
+
 _OUTCOMES = {NOT_VERIFIED: "not verified"}
 
 
