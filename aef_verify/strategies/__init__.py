@@ -10,8 +10,8 @@ only `documents` asks the schemas.
 - Keys, trust policies, envelopes: `signing_keys`, `trust_policies`, `envelopes`. Batches on a run of your own:
   `overlay_batches`, `with_batches`.
 - A document that is valid against its schema, or nearly: `documents`, `near_documents`.
-- I-JSON and other spellings of it: `json_values`, `json_objects`, `spellings`, `line_spellings`; bytes that nearly are
-  JSON: `near_json`.
+- I-JSON and other spellings of it: `json_values`, `json_objects`, `spellings`, `line_spellings`, `respellings`; bytes
+  that nearly are JSON: `near_json`.
 - Single values: `times`, `instants`, `spelled_times`, `durations`, `ids`, `refs`, `versions`, `paths`, `labels`,
   `texts`, `numbers`.
 
@@ -23,7 +23,7 @@ from aef_verify.strategies.documents import documents, near_documents
 from aef_verify.strategies.files import RunFiles
 from aef_verify.strategies.header import headers, metric_declarations
 from aef_verify.strategies.hostile import Entry, HostileFolder, hostile_folders
-from aef_verify.strategies.ijson import json_objects, json_values, line_spellings, near_json, spellings
+from aef_verify.strategies.ijson import json_objects, json_values, line_spellings, near_json, respellings, spellings
 from aef_verify.strategies.keys import (
     CHECKPOINT_TYPE,
     STATEMENT_TYPE,
@@ -103,6 +103,7 @@ __all__ = [
     "overlay_batches",
     "paths",
     "refs",
+    "respellings",
     "runs",
     "sealed_runs",
     "signed_runs",

@@ -12,6 +12,7 @@ from functools import cache
 
 from hypothesis import strategies as st
 
+from aef_verify.strategies.files import LINE_FILES, RunFiles
 from aef_verify.strategies.trees import Literal, Members, Tree, read_tree
 from aef_verify.strategies.values import numbers, texts
 
@@ -37,17 +38,15 @@ def json_objects() -> st.SearchStrategy[dict[str, object]]:
 
 
 @st.composite
-def spellings(draw: st.DrawFn, data: bytes, *, spaces: str = SPACES, integers_only: bool = False) -> bytes:
-    """Draw another spelling of a JSON text, which is read as the same value.
+def spellings(draw: st.DrawFn, data: bytes, *, spaces: str = SPACES) -> bytes:
+    """Draw another spelling of a JSON text, which is read as the same value; `spaces` are the whitespace to use."""
+    gaps = _gaps(spaces) if draw(st.booleans()) else _NONE
+    return "".join(_spell(draw, read_tree(data), gaps)).encode()
 
-    Args:
-        draw: Hypothesis's.
-        data: the JSON text.
-        spaces: the whitespace to use.
-        integers_only: whether only numbers written as plain integers get another spelling.
-    """
-    gaps = draw(st.sampled_from((_NONE, st.text(spaces, max_size=3))))
-    return "".join(_spell(draw, read_tree(data), gaps, integers_only)).encode()
+
+@cache
+def _gaps(spaces: str) -> st.SearchStrategy[str]:
+    return st.sampled_from(("", "", *spaces, spaces))
 
 
 def line_spellings(data: bytes) -> st.SearchStrategy[bytes]:
@@ -55,27 +54,38 @@ def line_spellings(data: bytes) -> st.SearchStrategy[bytes]:
     return spellings(data, spaces=LINE_SPACES).map(lambda line: line + b"\n")
 
 
+@st.composite
+def respellings(draw: st.DrawFn, files: RunFiles) -> RunFiles:
+    """Draw another spelling of a run's documents, all of them read as the same values; no seal is made anew."""
+    changed: dict[str, bytes] = {}
+    for path, data in files.items():
+        if path in LINE_FILES:
+            changed[path] = b"".join(draw(line_spellings(line)) for line in data.split(b"\n") if line)
+        elif path in ("run.json", "metrics.json", "summary.json"):
+            changed[path] = draw(spellings(data))
+    return files.replacing(changed)
+
+
 _NONE = st.just("")
 
 
-def _spell(draw: st.DrawFn, tree: Tree, gaps: st.SearchStrategy[str], integers_only: bool) -> list[str]:
+def _spell(draw: st.DrawFn, tree: Tree, gaps: st.SearchStrategy[str]) -> list[str]:
     pieces = [draw(gaps)]
     if isinstance(tree, Members):
         pairs = draw(st.permutations(tree.pairs)) if len(tree.pairs) > 1 else tree.pairs
         pieces.append("{")
         for number, (name, value) in enumerate(pairs):
             pieces += ["," if number else "", draw(gaps), _text(draw, name), draw(gaps), ":"]
-            pieces += _spell(draw, value, gaps, integers_only)
+            pieces += _spell(draw, value, gaps)
         pieces += [draw(gaps), "}"]
     elif isinstance(tree, list):
         pieces.append("[")
         for number, value in enumerate(tree):
             pieces.append("," if number else "")
-            pieces += _spell(draw, value, gaps, integers_only)
+            pieces += _spell(draw, value, gaps)
         pieces += [draw(gaps), "]"]
     elif isinstance(tree, Literal):
-        plain = integers_only and not tree.lstrip("-").isdigit()
-        pieces.append(tree if plain else _number(draw, tree))
+        pieces.append(_number(draw, tree))
     elif isinstance(tree, str):
         pieces.append(_text(draw, tree))
     else:
@@ -97,13 +107,14 @@ def _text(draw: st.DrawFn, text: str) -> str:
 
 _TEXT_FORMS = st.sampled_from(("plain", "ascii", "lower", "upper"))
 _SHIFTS = st.integers(-3, 3)
-_EXPONENTS = st.sampled_from(("e", "E", "e+", "e0", "E-0"))
+_NUMBER_FORMS = st.sampled_from(("same", "point", "exponent"))
+_EXPONENTS = st.sampled_from(("e", "E", "e+", "E+"))
 _EXACT = Context(prec=800)
 
 
 def _number(draw: st.DrawFn, literal: str) -> str:
     """Spell a number another way: `2`, `2.0`, `2e0`, `20e-1` and `0.2E+1` are one number [ENC-4]."""
-    how = draw(st.sampled_from(("same", "point", "exponent")))
+    how = draw(_NUMBER_FORMS)
     number = Decimal(literal)
     exponent = number.adjusted()
     if how == "point" and -40 < exponent < 40:
@@ -113,8 +124,7 @@ def _number(draw: st.DrawFn, literal: str) -> str:
         shift = draw(_SHIFTS)
         scaled = number.scaleb(-(exponent + shift), _EXACT) if number else number
         power = exponent + shift if number else shift
-        sign = "-" if power < 0 else draw(st.sampled_from(("", "+")))
-        return f"{scaled:f}{draw(st.sampled_from('eE'))}{sign}{abs(power)}"
+        return f"{scaled:f}{draw(_EXPONENTS)}{power}".replace("+-", "-")
     return literal
 
 
