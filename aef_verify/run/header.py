@@ -60,7 +60,7 @@ def metric_problems(metrics: Document) -> Iterator[Problem]:
         if name in seen:
             yield Problem(METRICS, "metric", "declared twice", name)
         seen.add(name)
-        if isinstance(scale, dict) and scale["min"] > scale["max"]:
+        if isinstance(scale, dict) and float(scale["min"]) > float(scale["max"]):
             yield Problem(METRICS, "metric", f"{name}: scale.min is above scale.max {scale['max']}", scale["min"])
 
 

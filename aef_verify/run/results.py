@@ -281,7 +281,7 @@ class ResultRules:
 
 
 def inverted(interval: Line | None) -> str:
-    """Say what is wrong with an interval whose `low` is above its `high`, or nothing."""
-    if interval is not None and interval["low"] > interval["high"]:
+    """Say what is wrong with an interval whose `low` is above its `high` as binary64 [ENC-4], or nothing."""
+    if interval is not None and float(interval["low"]) > float(interval["high"]):
         return f"low {interval['low']} is above high {interval['high']}"
     return ""

@@ -160,6 +160,23 @@ def test_res10_panels_times_and_usage_at_their_edges(tmp_path: Path) -> None:
     assert found(tmp_path, *given) == [(2, "result-times"), (8, "result-times")]
 
 
+def test_enc4_an_interval_is_compared_as_binary64(tmp_path: Path) -> None:
+    """Two integers one apart beyond 2**53 are one number, however they are written."""
+
+    def interval(low: float, high: float) -> Json:
+        return {"uncertainty": {"ci": {"low": low, "high": high, "level": 0.5}}}
+
+    given = [
+        result("c1", **interval(9007199254740993, 9007199254740992.0)),
+        result("c2", **interval(9007199254740993, 9007199254740992)),
+        result("c3", **interval(9007199254740994, 9007199254740992)),
+        result("c4", **interval(-0.0, 0)),
+        result("c5", **interval(0, -0.0)),
+        result("c6", **interval(5e-324, 0)),
+    ]
+    assert found(tmp_path, *given) == [(3, "interval"), (6, "interval")]
+
+
 def test_one_line_may_break_many_rules(tmp_path: Path) -> None:
     """Ordered by code; each once."""
     line = result(
