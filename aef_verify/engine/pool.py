@@ -47,6 +47,7 @@ class _Worker:
         self._told = told
         self._process: subprocess.Popen[bytes] | None = None
         self._ending = threading.Event()
+        self._here = False
         self._guard = threading.Lock()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
@@ -63,22 +64,31 @@ class _Worker:
             self._told.put(_Told(0, failure=failure))
 
     def _ask(self, path: str) -> Answer:
-        """Have one run verified; a worker that ended is replaced when the next run is asked for."""
+        """Have one run verified; a worker that ended is replaced when the next run is asked for.
+
+        Where no process can be started at all, this thread does the work.
+        """
         try:
-            requests, answers = self._started()
-            send(requests, path)
-            while isinstance(message := receive(answers), int):
+            pipes = self._started()
+        except OSError:
+            self._here = True
+            return self._task.answer(path, lambda count: self._told.put(_Told(count)))
+        try:
+            if pipes is None:
+                raise EOFError
+            send(pipes[0], path)
+            while isinstance(message := receive(pipes[1]), int):
                 self._told.put(_Told(message))
-        except (EOFError, OSError) as fault:
-            return Unverified(path, NOT_VERIFIED, self._how_it_ended(fault))
+        except (EOFError, OSError):
+            return Unverified(path, NOT_VERIFIED, self._how_it_ended())
         assert isinstance(message, Answer)
         return message
 
-    def _started(self) -> tuple[BinaryIO, BinaryIO]:
-        """Return the pipes to and from the process, started now if it is not; raises EOFError when all is ending."""
+    def _started(self) -> tuple[BinaryIO, BinaryIO] | None:
+        """Return the pipes to and from the process, started now if it is not; None when all is ending."""
         with self._guard:
             if self._ending.is_set():
-                raise EOFError
+                return None
             process = self._process
             if process is None:
                 # A group of its own: an interrupt from the terminal is this process's to handle.
@@ -88,14 +98,15 @@ class _Worker:
                     stdout=subprocess.PIPE,
                     process_group=0,
                 )
-                send(_pipe(process.stdin), self._task)
+                with suppress(BrokenPipeError):
+                    send(_pipe(process.stdin), self._task)
             return _pipe(process.stdin), _pipe(process.stdout)
 
-    def _how_it_ended(self, fault: Exception) -> str:
+    def _how_it_ended(self) -> str:
         with self._guard:
             process, self._process = self._process, None
         if process is None:
-            return f"no process could be started for it: {fault}" if str(fault) else "stopped before it was verified"
+            return "stopped before it was verified"
         code = _closed(process)
         return f"its process was ended by signal {-code}" if code < 0 else f"its process ended with exit code {code}"
 
@@ -106,8 +117,9 @@ class _Worker:
             process, self._process = self._process, None
         if process is not None:
             process.kill()
-            self._thread.join()
             _closed(process)
+        if not self._here:
+            self._thread.join()
 
 
 def _pipe(pipe: IO[bytes] | None) -> BinaryIO:

@@ -85,6 +85,8 @@ def _row(run: RunEntry, below: str) -> Iterator[Text]:
 
 
 def _problem_counts(run: RunEntry) -> Text:
+    if run.message:
+        return Text("not known", style="red")
     own, overlays = len(run.breaches), len(run.overlay_problems)
     words = [f"{own:,}"] if own or not overlays else []
     if overlays:

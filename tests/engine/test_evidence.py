@@ -142,11 +142,19 @@ task.verify_run = verify_run
 """
 
 
-def test_an_interpreter_that_does_not_start_fails_every_run(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+@pytest.mark.parametrize("executable", ["/nowhere/python", "/dev/null", ""])
+def test_without_an_interpreter_to_start_the_work_is_done_here(
+    runs: Path, monkeypatch: pytest.MonkeyPatch, executable: str
+) -> None:
+    expected = verify_evidence([str(runs)], jobs=1)
+    monkeypatch.setattr(sys, "executable", executable)
+    assert verify_evidence([str(runs)], jobs=2) == expected
+
+
+def test_an_interpreter_that_ends_at_once_fails_every_run(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
     found = verify_evidence([str(runs)], jobs=2)
-    assert {run.outcome for run in found.runs} == {NOT_VERIFIED}
-    assert all("no process could be started" in run.message for run in found.runs)
+    assert {(run.outcome, run.message) for run in found.runs} == {(NOT_VERIFIED, "its process ended with exit code 1")}
 
 
 def test_what_stops_taking_answers_ends_the_workers(runs: Path) -> None:

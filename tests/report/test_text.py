@@ -46,7 +46,7 @@ def test_table() -> None:
         ["c", "live", "suite:triage 3", "intact, 1 withheld (unsigned)", "–", "0"],
         ["d", "live", "suite:triage 3", "unsealed", "–", "0"],
         ["e", "live", "suite:triage 3", "invalid", "–", "1, overlays 1"],
-        ["f", "unknown", "–", "unreadable", "–", "0"],
+        ["f", "unknown", "–", "unreadable", "–", "not known"],
     ]
 
 
