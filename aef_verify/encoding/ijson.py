@@ -51,7 +51,7 @@ def depth(data: bytes) -> int:
     closed = _CLOSED.match(data)
     end = closed.end() if closed else 0
     brackets = (_STRING.sub(b"", data[:end]) + data[end:]).translate(_STEPS, _NO_BRACKET)
-    return max(accumulate(memoryview(brackets).cast("b")), default=0)
+    return max(accumulate(memoryview(brackets).cast("b"), initial=0))
 
 
 def too_deep(data: bytes) -> bool:
