@@ -7,8 +7,7 @@ import json
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aef_verify.encoding.ijson import EncodingError, read_object, too_deep
-from aef_verify.encoding.ndjson import Framing
+from aef_verify.encoding.ijson import EncodingError, too_deep
 from aef_verify.strategies import RunFiles, byte_changes, json_changes, json_values, near_json, runs, spellings
 from tests.properties.both_paths import NATIVE, PARSERS, PURE
 from tests.properties.effort import examples
@@ -73,23 +72,3 @@ def test_any_spelling_of_a_value_is_read_as_that_value(found: tuple[object, byte
     value, data = found
     for parser in PARSERS.values():
         assert parser(data) == value
-
-
-@examples(100)
-@given(st.lists(near_json(), max_size=4))
-def test_a_line_is_read_as_it_would_be_alone(pieces: list[bytes]) -> None:
-    """[ENC-6], [ENC-7] Framing decides nothing about what a line says."""
-    framing = Framing()
-    lines = framing.feed(b"".join(piece + b"\n" for piece in pieces))
-    if framing.finish() is None:
-        expected = [line for piece in pieces for line in piece.split(b"\n")]
-        assert lines == expected
-        assert [refused(line or b"") for line in lines] == [refused(line) for line in expected]
-
-
-def refused(data: bytes) -> bool:
-    try:
-        read_object(data)
-    except ValueError:
-        return True
-    return False

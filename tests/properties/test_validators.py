@@ -1,4 +1,4 @@
-"""Both validator paths agree on documents of every schema, valid, changed and any other: [ENC-15], [ENC-16], [VER-3]."""
+"""Both validator paths agree on documents of every schema, valid, changed and any other: [ENC-15], [VER-3]."""
 
 from __future__ import annotations
 
