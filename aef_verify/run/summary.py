@@ -201,6 +201,10 @@ class Summary:
         if place is not None and "trial" not in line:
             place.take(line["state"], line.get("scores", _NO_SCORES))
 
+    def figures(self, lane: str, metric: str, path: str) -> Figures:
+        """Return what the lines gave for an entry of the document, after the last one; its metric is declared."""
+        return self._places[lane, path].figures(metric)
+
     def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the summary, after the last result line."""
         document = self._document
@@ -223,7 +227,7 @@ class Summary:
                 metric, path = written["metric"], written["path"]
                 if metric not in self._kinds:
                     continue
-                figures = self._places[lane["lane"], path].figures(metric)
+                figures = self.figures(lane["lane"], metric, path)
                 if difference := compare(written, self._kinds[metric], figures):
                     detail, found = difference
                     yield Problem(FILE, "summary", f"{lane['lane']} / {metric} / {path}: {detail}", found)
