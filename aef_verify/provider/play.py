@@ -7,7 +7,7 @@ nor used up, is there a default. A request that none of these answers gets statu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from aef_verify.provider.script import ANSWER, JUDGE, JUDGE_MARKER, Fault, Match, Reply, Rule, Script, Weather
@@ -81,8 +81,32 @@ class Play:
         )
 
     def outcome(self, asked: Asked) -> Reply | Fault:
-        """Return what happens to a request, and count it."""
-        return self._hit(asked) or self._ruled(asked) or self.script.default or NO_RULE
+        """Return what happens to a request, and count it.
+
+        A drip without a text of its own takes that of the reply which the request would have got without it.
+        """
+        drip: Fault | None = None
+        for outcome in self._outcomes(asked):
+            if drip is not None:
+                return drip._replace(text=outcome.text if isinstance(outcome, Reply) else "")
+            if isinstance(outcome, Reply) or outcome.kind != "drip" or outcome.text is not None:
+                return outcome
+            drip = outcome
+        return NO_RULE if drip is None else drip._replace(text="")
+
+    def _outcomes(self, asked: Asked) -> Iterator[Reply | Fault]:
+        """Yield what a request gets, and then what it would get without that; each is counted when it is reached."""
+        hit = self._hit(asked)
+        if hit is not None:
+            yield hit
+        for at in self._candidates(asked.question):
+            rule = self.script.rules[at]
+            if _matches(rule.match, asked):
+                self._matched[at] += 1
+                if _is_due(rule, self._matched[at]):
+                    yield rule.outcome
+        if self.script.default is not None:
+            yield self.script.default
 
     def _hit(self, asked: Asked) -> Fault | None:
         weather = self.script.weather
@@ -97,15 +121,6 @@ class Play:
             return None
         self._in_a_row[asked.digest] = row + 1
         return fault
-
-    def _ruled(self, asked: Asked) -> Reply | Fault | None:
-        for at in self._candidates(asked.question):
-            rule = self.script.rules[at]
-            if _matches(rule.match, asked):
-                self._matched[at] += 1
-                if _is_due(rule, self._matched[at]):
-                    return rule.outcome
-        return None
 
     def _candidates(self, question: str | None) -> Iterable[int]:
         """Return, in order, the places of the rules that a request with this question may match."""
