@@ -1,7 +1,8 @@
 """The text of each schema, and the names by which schemas are asked for [VER-2], [VER-3].
 
 A name is that of a document (`run`), or of a definition in one (`decision#/$defs/input`). The schemas to read are in
-`writer/` (written by hand) and `reader/` (derived); loaded are the same ones without references, from `bundled/`.
+`writer/` (written by hand) and `reader/` (derived); loaded are the same ones without references, from `bundled/`. A
+profile (`memory-pair`) has one schema, for both sides.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ NAMES = (
 )
 """The documents that have a schema."""
 
-_BUNDLED = os.path.join(os.path.dirname(__file__), "bundled")
+PROFILES = ("memory-pair",)
+"""What profiles on top of the format put into `ext`: one schema each, the reader's, without references (`profiles/`)."""
+
+_HERE = os.path.dirname(__file__)
+_BUNDLED = os.path.join(_HERE, "bundled")
 
 
 def schema_text(name: str, side: Side) -> str:
@@ -43,14 +48,16 @@ def schema_text(name: str, side: Side) -> str:
         InputError: no schema has that name; the message lists the names there are.
     """
     if name in NAMES:
-        return _read(side, name)
-    definitions: dict[str, object] = json.loads(_read(side, "definitions"))
+        return _read(f"{_BUNDLED}/{side}/{name}.json")
+    if name in PROFILES:
+        return _read(f"{_HERE}/profiles/{name}.schema.json")
+    definitions: dict[str, object] = json.loads(_read(f"{_BUNDLED}/{side}/definitions.json"))
     if name not in definitions:
         known = f"there are {', '.join(NAMES)}, and definitions such as decision#/$defs/input"
         raise InputError(f"no schema is named {name!r}; {known}")
     return json.dumps(definitions[name])
 
 
-def _read(side: Side, name: str) -> str:
-    with open(f"{_BUNDLED}/{side}/{name}.json", "rb", buffering=0) as file:
+def _read(path: str) -> str:
+    with open(path, "rb", buffering=0) as file:
         return file.read().decode()
