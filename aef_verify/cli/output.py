@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from aef_verify.cli.exits import WriteError
 from aef_verify.report.escape import escaped
@@ -42,14 +42,29 @@ def write_text(text: str) -> None:
     if sys.stdout is None:
         raise WriteError("standard output is closed")
     try:
-        sys.stdout.write(_encodable(text, sys.stdout))
-        sys.stdout.flush()
+        if hasattr(sys.stdout, "buffer"):
+            sys.stdout.flush()
+            _write_all(sys.stdout.buffer, _encodable(text, sys.stdout).encode(sys.stdout.encoding))
+        else:
+            sys.stdout.write(text)
+            sys.stdout.flush()
     except (OSError, ValueError) as fault:
         abandon_output()
         if isinstance(fault, BrokenPipeError) or getattr(fault, "errno", None) == errno.EPIPE:
             raise WriteError from None
         reason = getattr(fault, "strerror", None) or fault
         raise WriteError(f"standard output could not be written: {reason}") from None
+
+
+def _write_all(stream: BinaryIO, data: bytes) -> None:
+    """Write all of the data: an unbuffered stream (PYTHONUNBUFFERED) may take a part and say so only in passing."""
+    rest = memoryview(data)
+    while rest:
+        written = stream.write(rest)
+        if written is None:
+            raise BlockingIOError(errno.EAGAIN, "it would have to be waited for")
+        rest = rest[written:]
+    stream.flush()
 
 
 def _encodable(text: str, stream: TextIO) -> str:

@@ -7,9 +7,13 @@ printed only under `--debug` or AEF_DEBUG=1.
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from types import FrameType
 from typing import Any
 
 import click
@@ -57,6 +61,31 @@ class Commands(MutableMapping[str, click.Command]):
         return len(self.summaries)
 
 
+class _InterruptedError(Exception):
+    """The command was interrupted, and with which exit code it ends."""
+
+    def __init__(self, code: int = INTERRUPTED) -> None:
+        super().__init__()
+        self.code = code
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM end a command as an interrupt does, so that worker processes and temporary files are gone then."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 class Program(click.Group):
     """The `aef` command."""
 
@@ -92,6 +121,17 @@ class Program(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(self.summaries.items()))
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what click would end in its own way is raised as what `main` ends in ours."""
+        with _terminated_as_interrupted():
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt as interrupt:
+                raise _InterruptedError(*interrupt.args) from None
+            except BrokenPipeError:
+                abandon_output()
+                raise WriteError from None
+
     def main(  # type: ignore[override]  # standalone or not decides between an exit and a return
         self,
         args: Sequence[str] | None = None,
@@ -124,6 +164,8 @@ class Program(click.Group):
             return _failed(called, str(fault), INPUT)
         except WriteError as fault:
             return _failed(called, str(fault), WRITE)
+        except _InterruptedError as interrupt:
+            return _failed(called, "interrupted", interrupt.code)
         except (click.Abort, KeyboardInterrupt):
             return _failed(called, "interrupted", INTERRUPTED)
         except OSError as fault:

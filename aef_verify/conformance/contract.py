@@ -302,7 +302,13 @@ def _say(message: str) -> None:
 def _write(data: bytes) -> bool:
     """Write all of standard output at once; says so and returns False where it cannot be written."""
     try:
-        sys.stdout.buffer.write(data)
+        rest = memoryview(data)
+        while rest:
+            # An unbuffered stream (PYTHONUNBUFFERED) may take a part, or nothing where it would have to be waited for.
+            written = sys.stdout.buffer.write(rest)
+            if not written:
+                raise BlockingIOError("it would have to be waited for")
+            rest = rest[written:]
         sys.stdout.buffer.flush()
     except (OSError, ValueError, AttributeError) as fault:
         _say(f"standard output cannot be written: {getattr(fault, 'strerror', None) or fault}")
