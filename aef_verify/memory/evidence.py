@@ -18,6 +18,7 @@ from aef_verify.memory import definition, gate
 from aef_verify.memory.gate import Threshold
 from aef_verify.memory.model import (
     ABSTENTION_SUFFIX,
+    INTERRUPTED,
     NORMAL,
     ORACLE,
     QUESTION_TYPES,
@@ -26,6 +27,7 @@ from aef_verify.memory.model import (
     RosterItem,
     Usage,
 )
+from aef_verify.problems import InputError
 from aef_verify.run.results import result_id
 from aef_verify.writing.atomic import Step
 from aef_verify.writing.run import ClosedRun, Sealing, Written, blob_digest, write_run
@@ -48,6 +50,7 @@ GATE = "gate:longmemeval-accuracy"
 _MEASURED = frozenset(("passed", "failed"))
 _LINE_PARTIES, _SUMMARY_PARTIES = 8, 64
 _MOST_TOKENS = 2**53 - 1
+_LONGEST_NAME = 256
 _TOKENS = {
     "gen_ai.usage.input_tokens": "input_tokens",
     "gen_ai.usage.output_tokens": "output_tokens",
@@ -89,7 +92,7 @@ def write_arm(
         run_id: the run's id, and its folder's name.
         normal_run_hash: of an oracle arm, the run hash of its normal run; None where that is unsealed.
         normal_accuracy: of an oracle arm, the accuracy of its completed normal arm in percent.
-        threshold: of a completed normal arm, what its gate decides by, in percent.
+        threshold: of a completed normal arm, what its gate decides by, in percent; None is the default.
         seal: whether the run is sealed.
         key: the PKCS#8 PEM key that signs the seal; None leaves it unsigned.
         producer_version: the version of this product.
@@ -97,8 +100,10 @@ def write_arm(
 
     Raises:
         OSError: it could not be written, or the run would not be valid; nothing was left behind.
-        InputError: the key is refused, or the threshold is no percentage; nothing was written.
+        InputError: the key is refused or has no seal to sign, or the threshold is no percentage; nothing was written.
     """
+    if key is not None and not seal:
+        raise InputError("an unsealed run has nothing that a key could sign")
     run = documents(
         result,
         run_id=run_id,
@@ -124,11 +129,11 @@ def documents(
     """Return the documents of an arm's run; see `write_arm`.
 
     Raises:
-        InputError: a completed normal arm without a percentage to decide by.
+        InputError: the threshold of a completed normal arm is no percentage.
     """
-    outcome = None
-    if result.role == NORMAL and result.complete:
-        outcome = gate.decide(result, gate.DEFAULT_THRESHOLD if threshold is None else threshold)
+    if threshold is None:
+        threshold = gate.DEFAULT_THRESHOLD
+    outcome = gate.decide(result, threshold) if result.role == NORMAL and result.complete else None
     kept = _Content(result.content)
     lines = [
         line
@@ -181,7 +186,7 @@ def _run(result: ArmResult, run_id: str, producer_version: str) -> Document:
         "schemaVersion": "1.0",
         "runId": run_id,
         "status": result.status,
-        **_given(abortReason=result.abort_reason),
+        **({} if result.complete else {"abortReason": result.abort_reason or INTERRUPTED}),
         "producer": {"name": PRODUCER, "version": producer_version},
         "subject": subject,
         "suite": definition.suite_of(result.definition),
@@ -273,13 +278,12 @@ class _Content:
 
 
 def _summary(
-    result: ArmResult, run_id: str, outcome: str | None, threshold: Threshold | None, lines: Iterable[Document]
+    result: ArmResult, run_id: str, outcome: str | None, threshold: Threshold, lines: Iterable[Document]
 ) -> Document:
     """Return `summary.json`: the accuracy of the arm, of each type and of the abstention questions, and its usage."""
     root = Entry(ACCURACY, ROOT_PATH)
     if outcome is not None:
-        rule = gate.rule(gate.DEFAULT_THRESHOLD if threshold is None else threshold)
-        root = root._replace(rule=rule, verdict=gate.verdict(outcome, result.scored))
+        root = root._replace(rule=gate.rule(threshold), verdict=gate.verdict(outcome, result.scored))
     lanes = [
         Lane(LANE, (root,)),
         *(Lane(f"{LANE}.{kind}", (Entry(ACCURACY, TYPE_PATH),)) for kind in QUESTION_TYPES),
@@ -297,11 +301,16 @@ def _usage(parties: Iterable[Usage], most: int) -> list[Document]:
         figures = {name: getattr(party, field) for name, field in _TOKENS.items()}
         figures = {name: count for name, count in figures.items() if _is_count(count)}
         if figures:
-            found.append({"role": party.role} | _given(model=party.model or None) | figures)
+            found.append({"role": party.role} | _given(model=_name(party.model)) | figures)
     totals = total_usage(found)
     if len(totals) > most:
         totals = total_usage({name: value for name, value in entry.items() if name != "model"} for entry in found)
     return [entry for entry in totals if all(_is_count(entry.get(name, 0)) for name in _TOKENS)]
+
+
+def _name(model: str) -> str | None:
+    """Return a model's name; None for one that no document can hold."""
+    return model if 0 < len(model) <= _LONGEST_NAME and model.isprintable() else None
 
 
 def _is_count(value: int | None) -> bool:

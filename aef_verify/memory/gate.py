@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from aef_verify.problems import InputError
@@ -79,7 +78,7 @@ def rule(threshold: Threshold) -> str:
 def _decimal(threshold: Threshold) -> Decimal:
     if isinstance(threshold, str):
         found = Decimal(threshold) if _WRITTEN.fullmatch(threshold) else None
-    elif isinstance(threshold, bool) or not isfinite(threshold) or not 0 <= threshold <= 100:
+    elif isinstance(threshold, bool) or not 0 <= threshold <= 100:
         found = None
     else:
         found = Decimal(repr(threshold))

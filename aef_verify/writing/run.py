@@ -7,6 +7,7 @@ In this order: every document against its writer schema [VER-2]; its bytes; the 
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -74,6 +75,10 @@ class Written(NamedTuple):
 
 class UnsoundRunError(OSError):
     """The run would not be valid, so it was not written."""
+
+    def __init__(self, message: str) -> None:
+        """Take what is wrong with it."""
+        super().__init__(errno.EINVAL, message)
 
 
 def write_run(run: ClosedRun, destination: str, *, sealing: Sealing | None, step: atomic.Step | None = None) -> Written:
@@ -192,7 +197,7 @@ def _check(folder: str, run_hash: str | None, policy: TrustPolicy | None) -> Non
     try:
         report = verify_run(folder, policy=policy, details=True)
     except InputError as fault:
-        raise OSError(f"the run that was written does not read: {fault}") from None
+        raise OSError(errno.EIO, f"the run that was written does not read: {fault}") from None
     if report.problems:
         first = report.problems[0]
         raise UnsoundRunError(f"{first.path}: {first.code}: {first.detail}")
