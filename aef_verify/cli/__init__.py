@@ -17,8 +17,10 @@ main = Program(
             "seal": "Seal a closed run.",
             "keygen": "Make a key to sign with, and its entry for a trust policy.",
             "sign": "Sign a file into a DSSE envelope.",
+            "bench": "Run a benchmark and write its evidence.",
             "explain": "Explain a problem code or a rule.",
             "conformance": "Judge an implementation of AEF against a conformance corpus.",
+            "provider": "Serve scripted answers in place of a model.",
             "contract": "The command-line contract of AEF 1.0 (chapter 9), for conformance runners.",
         }
     ),

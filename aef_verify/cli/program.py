@@ -211,9 +211,14 @@ def _print_version(context: click.Context, parameter: click.Parameter, value: bo
 
 def implementation() -> str:
     """Return the name and version of this implementation."""
-    from importlib.metadata import PackageNotFoundError, version
+    return f"aef-verify {version()}"
+
+
+def version() -> str:
+    """Return this implementation's version; `0` where it was not installed."""
+    from importlib import metadata
 
     try:
-        return f"aef-verify {version('aef-verify')}"
-    except PackageNotFoundError:
-        return "aef-verify (not installed)"
+        return metadata.version("aef-verify")
+    except metadata.PackageNotFoundError:
+        return "0"
