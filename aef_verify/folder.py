@@ -209,6 +209,9 @@ class Folder:
                 if not count:
                     break
                 size += count
+                if size > before.st_size:
+                    # At once, as a file that something appends to all the time has no end to read to.
+                    raise InputError(f"{self._named(entry)}: {_CHANGED}")
                 block = view[:count]
                 digest.update(block)
                 if self.watch is not None:

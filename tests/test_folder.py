@@ -298,6 +298,14 @@ def test_a_file_that_changes_while_it_is_read_is_refused(run: Path, change: str)
         assert folder.digest(entry).size == size
 
 
+def test_a_file_that_grows_as_fast_as_it_is_read_is_refused_and_has_an_end(run: Path) -> None:
+    with Folder(str(run)) as folder, open(run / "ext/a", "ab", buffering=0) as out:
+        (run / "ext/a").write_bytes(bytes(2 * module.BLOCK))
+        folder.watch = lambda count: out.write(bytes(count))
+        with pytest.raises(InputError, match="changed while it was read"):
+            folder.digest(folder.files[0])
+
+
 def test_reading_that_is_broken_off_leaves_nothing_open(run: Path) -> None:
     (run / "ext/a").write_bytes(bytes(2 * module.BLOCK))
     with Folder(str(run)) as folder:
