@@ -31,6 +31,7 @@ _WORKLOAD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "workload")
 class _Place(NamedTuple):
     start: int
     length: int
+    depth: int
     digest: bytes
 
 
@@ -77,7 +78,7 @@ class Dataset:
                 raise InputError(f"{self.path}: cannot be read: {fault.strerror}") from None
         if hashlib.sha256(data).digest() != place.digest:
             raise InputError(f"{self.path}: question {identity!r} was changed after the dataset was opened")
-        return read_entry(data)
+        return read_entry(data, place.depth)
 
     def question(self, identity: str) -> Question:
         """Return the question, its turns without labels.
@@ -105,12 +106,12 @@ def open_dataset(path: str, *, variant: str | None = None) -> Dataset:
     place = 0
     with _opened(path) as file:
         try:
-            for start, data in framing.elements(file):
-                question = read_question(read_entry(data))
+            for start, data, depth in framing.elements(file):
+                question = read_question(read_entry(data, depth))
                 _check_new(question.id, place, seen)
                 seen[question.id] = place
                 gold_only = gold_only and all(session.id in question.gold for session in question.sessions)
-                found = _Place(start, len(data), hashlib.sha256(data).digest())
+                found = _Place(start, len(data), depth, hashlib.sha256(data).digest())
                 items[RosterItem(question.id, question.type)] = found
                 place += 1
         except EntryError as fault:

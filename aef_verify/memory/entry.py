@@ -21,9 +21,6 @@ from aef_verify.problems import InputError
 LARGEST_INTEGER = 2**53 - 1
 """The largest integer that canonical JSON represents exactly [RFC 8785]."""
 
-LEVELS = limits.DEPTH - 1
-"""How deep one entry may nest: the array around it is the first level of the file."""
-
 ROLES = ("user", "assistant")
 
 _TEXTS = ("question_id", "question_type", "question", "question_date")
@@ -44,20 +41,20 @@ class EntryError(ValueError):
         self.field = field
 
 
-def read_entry(data: bytes) -> dict[str, Any]:
-    """Return the entry that the bytes hold, exactly as they hold it.
+def read_entry(data: bytes, depth: int) -> dict[str, Any]:
+    """Return the entry that the bytes hold, exactly as they hold it; `depth` is how deep they nest.
 
     Raises:
         EntryError: not strict I-JSON, nested too deep, or with a number that canonical JSON cannot represent.
     """
     try:
-        if data.count(b"{") + data.count(b"[") > LEVELS and ijson.depth(data) > LEVELS:
-            raise EntryError(_id_in(data), framing.blame(data, LEVELS), f"nested deeper than {limits.DEPTH}")
+        if depth > framing.LEVELS:
+            raise EntryError(_id_in(data), framing.blame(data), f"nested deeper than {limits.DEPTH}")
         entry = ijson.parse_object(data)
     except ijson.EncodingError as fault:
         # A parser's line and column count within the entry, not the file: the field says more.
         why = str(fault).partition(" at line ")[0]
-        raise EntryError(_id_in(data), framing.blame(data, LEVELS), f"no strict I-JSON: {why}") from None
+        raise EntryError(_id_in(data), framing.blame(data), f"no strict I-JSON: {why}") from None
     field = _beyond(entry, "")
     if field is not None:
         identity = entry.get("question_id")

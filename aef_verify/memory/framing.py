@@ -9,15 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
+from aef_verify import limits
 from aef_verify.encoding import ijson
 
 CHUNK_BYTES = 1 << 18
-"""What is read at a time."""
+"""What is read at a time, at first."""
+
+_MOST_CHUNK_BYTES = 8 << 20
 
 ELEMENT_BYTES = 48 << 20
 """One element at most; a question of the official M variant has about 6 MB."""
+
+LEVELS = limits.DEPTH - 1
+"""How deep one element may nest: the array around it is the first level of the file [ENC-17]."""
+
+BLAME_BYTES = 32 << 20
+"""How many bytes are looked at, level by level, to say where a fault is; beyond it the path ends early."""
 
 _BRACKET = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+([{}\[\]])', re.DOTALL)
 _SPACE = re.compile(rb"[ \t\n\r]*+")
@@ -34,6 +43,14 @@ class FramingError(ValueError):
         self.place = place
 
 
+class Element(NamedTuple):
+    """One element of the array: its offset in the stream, its bytes, and how deep they nest."""
+
+    start: int
+    data: bytes
+    depth: int
+
+
 class _Buffer:
     """The part of a stream that is looked at; `start` is the offset of its first byte in the stream."""
 
@@ -47,7 +64,7 @@ class _Buffer:
         """Read on; twice as much each time that one element needs it, so that no byte is looked at often."""
         chunk = self.stream.read(self._want)
         self.data += chunk
-        self._want = min(self._want * 2, ELEMENT_BYTES)
+        self._want = min(self._want * 2, _MOST_CHUNK_BYTES)
         return bool(chunk)
 
     def drop(self, count: int) -> None:
@@ -67,10 +84,11 @@ class _Buffer:
                 raise FramingError("the file ends within the array", place)
 
 
-def elements(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Yield the offset and the bytes of each element of the array that the stream holds.
+def elements(stream: BinaryIO) -> Iterator[Element]:
+    """Yield each element of the array that the stream holds.
 
-    The bytes of an element balance their brackets and are not yet known to be JSON.
+    The bytes of an element balance their brackets and are not yet known to be JSON. An element that nests deeper than
+    `LEVELS` is the last one, and its bytes end where it does.
 
     Raises:
         FramingError: no array, an element that is no object or larger than `ELEMENT_BYTES`, or text after the end.
@@ -84,8 +102,10 @@ def elements(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     while not closed:
         if buffer.token(place) != ord("{"):
             raise FramingError("an element of the array is no object", place)
-        end = _element_end(buffer, place)
-        yield buffer.start, bytes(buffer.data[:end])
+        end, depth = _element_end(buffer, place)
+        yield Element(buffer.start, bytes(buffer.data[:end]), depth)
+        if depth > LEVELS:
+            return
         buffer.drop(end)
         place += 1
         after = buffer.token(place)
@@ -97,15 +117,22 @@ def elements(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
     _check_end(buffer, place)
 
 
-def _element_end(buffer: _Buffer, place: int) -> int:
-    """Return the number of bytes of the element at the head of the buffer."""
-    position = level = 0
+def _element_end(buffer: _Buffer, place: int) -> tuple[int, int]:
+    """Return the number of bytes of the element at the head of the buffer, and how deep they nest."""
+    position = level = deepest = 0
     while True:
-        while found := _BRACKET.match(buffer.data, position):
+        data = buffer.data
+        while found := _BRACKET.match(data, position):
             position = found.end()
-            level += 1 if buffer.data[position - 1] in _OPENERS else -1
+            if data[position - 1] in _OPENERS:
+                level += 1
+                deepest = max(deepest, level)
+                if level > LEVELS:
+                    return position, level
+                continue
+            level -= 1
             if level == 0:
-                return position
+                return position, deepest
         if len(buffer.data) > ELEMENT_BYTES:
             raise FramingError(f"an element has more than {ELEMENT_BYTES:,} bytes", place)
         if not buffer.more():
@@ -126,7 +153,8 @@ def _check_end(buffer: _Buffer, place: int) -> None:
 def members(data: bytes) -> Iterator[tuple[bytes | int, bytes]]:
     """Yield the members of an object (raw name with its quotes) or the items of an array (index), as raw bytes.
 
-    Ends early, and never raises, where the bytes are not well formed.
+    Ends early, and never raises, where the bytes are not well formed; an object or array that is never closed is
+    yielded as far as it goes.
     """
     named = data[:1] == b"{"
     position, index = 1, 0
@@ -170,17 +198,18 @@ def _value_end(data: bytes, position: int) -> int:
             level += 1 if data[position - 1] in _OPENERS else -1
             if level == 0:
                 return position
-        return -1
+        return len(data)
     found = _SCALAR.match(data, position)
     return found.end() if found else position
 
 
-def blame(data: bytes, levels: int) -> str:
+def blame(data: bytes, levels: int = LEVELS, budget: int = BLAME_BYTES) -> str:
     """Return the path (`haystack_sessions[3][0].content`) of the innermost value that does not read; "" for the whole.
 
-    `levels` is how deep the value may nest. For bytes that `ijson` refuses, or that nest too deep.
+    For bytes that `ijson` refuses, or that nest deeper than `levels`.
     """
-    if data[:1] not in (b"{", b"["):
+    budget -= len(data)
+    if data[:1] not in (b"{", b"[") or budget < 0:
         return ""
     seen: set[str] = set()
     for name, value in members(data):
@@ -189,10 +218,8 @@ def blame(data: bytes, levels: int) -> str:
             return text
         if isinstance(name, bytes):
             seen.add(text)
-        if levels <= 1 and value[:1] in (b"{", b"["):
-            return text
         if not _reads(value) or ijson.depth(value) >= levels:
-            inner = blame(value, levels - 1)
+            inner = blame(value, levels - 1, budget) if levels > 1 else ""
             return text + ("." if inner and inner[0] != "[" else "") + inner
     return ""
 
