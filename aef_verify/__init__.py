@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aef_verify.integrity.policy import PolicyError, TrustPolicy, load_policy, read_policy
     from aef_verify.integrity.seal import SealReport
     from aef_verify.integrity.view import effective_view, verify_chain
+    from aef_verify.memory.pair import PairReport, verify_pair
     from aef_verify.problems import InputError, Problem
     from aef_verify.report.model import EvidenceReport, RunEntry
     from aef_verify.run.results import result_id
@@ -27,6 +28,7 @@ __all__ = [
     "EvidenceReport",
     "InputError",
     "Overlays",
+    "PairReport",
     "PolicyError",
     "Problem",
     "Progress",
@@ -43,6 +45,7 @@ __all__ = [
     "verify_chain",
     "verify_envelope",
     "verify_evidence",
+    "verify_pair",
     "verify_run",
     "verify_seal",
 ]
@@ -54,6 +57,7 @@ _HOMES = {
     "integrity.policy": ("PolicyError", "TrustPolicy", "load_policy", "read_policy"),
     "integrity.seal": ("SealReport",),
     "integrity.view": ("effective_view", "verify_chain"),
+    "memory.pair": ("PairReport", "verify_pair"),
     "problems": ("InputError", "Problem"),
     "report.model": ("EvidenceReport", "RunEntry"),
     "run.results": ("result_id",),

@@ -2,14 +2,15 @@
 
 One word may mean different things in different scopes, so a code is found by scope and word. `run` holds the problems
 of a run and its seal, `overlays` those of an overlay chain, `signature` what became of an envelope and its signatures,
-`outcome` the verdicts, `report` what only a report over several runs can say.
+`outcome` the verdicts, `report` what only a report over several runs can say, `pair` what is said of the two arms of a
+memory benchmark (docs/MEMORY_PAIR.md), with the rules of the format that its own rest on.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-RUN, OVERLAYS, SIGNATURE, OUTCOME, REPORT = SCOPES = ("run", "overlays", "signature", "outcome", "report")
+RUN, OVERLAYS, SIGNATURE, OUTCOME, REPORT, PAIR = SCOPES = ("run", "overlays", "signature", "outcome", "report", "pair")
 
 
 class Code(NamedTuple):
@@ -558,6 +559,174 @@ _TABLE: tuple[tuple[str, str, str, str, str], ...] = (
         "SIG-8",
         "The run's hash is not in your list, and --require anchored asks for that.",
         "Check that this is the run you meant, and that the list is the right one.",
+    ),
+    (
+        REPORT,
+        "require-linked",
+        "SEAL-4 SIG-7",
+        "A pair is not linked by a seal hash, or there is no pair, and --require linked asks for that.",
+        "Ask the producer for both runs of the pair, sealed.",
+    ),
+    (
+        PAIR,
+        "linked",
+        "SEAL-4 SIG-7",
+        "The runs agree and the oracle names the normal run's seal hash: consistent, which is not who made them.",
+        "Check that both arms are signed by whom you trust; a pair is signed only when both are.",
+    ),
+    (
+        PAIR,
+        "linked-unsealed",
+        "SEAL-4 SIG-7",
+        "The two runs agree and neither is sealed, which proves nothing: either may have been changed since.",
+        "Ask the producer for sealed runs if the evidence should count.",
+    ),
+    (
+        PAIR,
+        "normal-only",
+        "RUN-1",
+        "A normal arm was found without an oracle arm.",
+        "Get the oracle's run if there is one; an interrupted benchmark may never have made it.",
+    ),
+    (
+        PAIR,
+        "pair-schema",
+        "ENC-2 VER-4",
+        "The summary's pair fields do not have the shape that this version reads, or are of another major one.",
+        "Compare the named field with docs/MEMORY_PAIR.md; a later major version needs a later verifier.",
+    ),
+    (
+        PAIR,
+        "pair-role",
+        "ENC-19",
+        "An arm states what only the other role may, or was given in the other's place.",
+        "Give the normal run first and the oracle second; if the fields are wrong, the producer has to fix them.",
+    ),
+    (
+        PAIR,
+        "pair-diagnostic",
+        "ENC-19",
+        "An oracle does not say that it is diagnostic only, or a normal arm says that it is.",
+        "Never use an oracle's score as the agent's; ask the producer to write the field as the role is.",
+    ),
+    (
+        PAIR,
+        "pair-gate",
+        "GATE-1",
+        "The oracle decides or judges something, or the normal arm's decision is not what its results give.",
+        "Recompute the decision from the results; do not rely on the recorded one.",
+    ),
+    (
+        PAIR,
+        "pair-complete",
+        "RUN-5",
+        "The pair fields say that the arm completed, or that it did not, and the run's status says otherwise.",
+        "Go by the run's status, and ask the producer which is true.",
+    ),
+    (
+        PAIR,
+        "pair-interrupted",
+        "RUN-5",
+        "An interrupted arm states totals that only a completed one has, or a completed one states none.",
+        "Do not use the totals of an interrupted arm.",
+    ),
+    (
+        PAIR,
+        "pair-counts",
+        "RES-1 SUM-4",
+        "The numbers of planned, observed and scored questions do not agree with each other or with the results.",
+        "Count the questions in the results; lines may have been dropped or added.",
+    ),
+    (
+        PAIR,
+        "pair-accuracy",
+        "SUM-4",
+        "The stated accuracy is not that of the questions that passed among those scored.",
+        "Go by the results, and do not rely on the stated figure.",
+    ),
+    (
+        PAIR,
+        "pair-calls",
+        "ENC-19",
+        "Fewer model calls are stated than the scored questions take.",
+        "Ask the producer how calls were counted; answers may have been reused.",
+    ),
+    (
+        PAIR,
+        "pair-duplicate",
+        "RUN-13",
+        "Two different runs claim one role in one pair.",
+        "Keep the run that belongs to the execution, and ask the producer what the other one is.",
+    ),
+    (
+        PAIR,
+        "pair-orphan",
+        "RUN-13",
+        "No normal run of this oracle's pair is among the runs given.",
+        "Give the folder of the normal run as well; an oracle alone says nothing about the agent.",
+    ),
+    (
+        PAIR,
+        "pair-source",
+        "ENC-11",
+        "The arms were made from different source workloads.",
+        "Do not compare the arms: they answered different questions.",
+    ),
+    (
+        PAIR,
+        "pair-roster",
+        "ENC-11 RES-4",
+        "The arms do not have the same questions.",
+        "Do not compare their scores; look for the question that is missing.",
+    ),
+    (
+        PAIR,
+        "pair-link",
+        "SEAL-4 SEAL-6",
+        "The oracle's link is not the hash that the normal run's seal states.",
+        "Get the normal run as it was when the oracle was written; this one was sealed again, or is another.",
+    ),
+    (
+        PAIR,
+        "pair-gap",
+        "SUM-4",
+        "The stated gap is not the oracle's accuracy minus the normal one of two completed arms.",
+        "Go by the accuracies of the results, and do not rely on the stated gap.",
+    ),
+    (
+        PAIR,
+        "pair-order",
+        "RUN-5",
+        "The oracle began before the normal arm ended, or although that did not complete.",
+        "Do not rely on the pair: a normal arm that runs beside its oracle may have seen what is gold.",
+    ),
+    (
+        PAIR,
+        "pair-suite",
+        "RUN-8",
+        "Both arms claim one suite, although they are different evaluations.",
+        "Have the producer give each arm a suite of its own, so that no comparison mixes them.",
+    ),
+    (
+        PAIR,
+        "pair-definition",
+        "RUN-8 ENC-17",
+        "An arm's definition does not read, is not the one its suite names, or contradicts its run or the other arm.",
+        "Get the definition that was sealed with the run, and compare the named member in both arms.",
+    ),
+    (
+        PAIR,
+        "pair-model",
+        "RUN-7 RUN-9",
+        "The arms ran in different target modes or were judged by different judges.",
+        "Do not compare the arms: the gap may come from the judge or the target alone.",
+    ),
+    (
+        PAIR,
+        "pair-run",
+        "RUN-13 SEAL-6",
+        "An arm's run is invalid, or the two runs share a runId, differ in their producer, or are not both sealed.",
+        "Look at the runs' own problems first; then get both runs as one producer made them.",
     ),
 )
 

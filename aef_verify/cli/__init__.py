@@ -14,6 +14,7 @@ main = Program(
             "verify": "Verify every run at and below the given folders.",
             "show": "Show a run as a reader sees it.",
             "view": "Show what a run's overlays say at a time.",
+            "pair": "Check that two runs are the normal and the oracle arm of one memory benchmark.",
             "seal": "Seal a closed run.",
             "keygen": "Make a key to sign with, and its entry for a trust policy.",
             "sign": "Sign a file into a DSSE envelope.",

@@ -6,7 +6,7 @@ import click
 
 from aef_verify.cli.given import anchors_given, policy_given
 
-REQUIREMENTS = ("sealed", "signed", "anchored")
+REQUIREMENTS = ("sealed", "signed", "anchored", "linked")
 
 
 @click.command(short_help="Verify every run at and below the given folders.")
@@ -17,7 +17,8 @@ REQUIREMENTS = ("sealed", "signed", "anchored")
     "--require",
     multiple=True,
     type=click.Choice(REQUIREMENTS),
-    help="What every run must be to count as sound; repeatable. signed needs --policy, anchored needs --anchors.",
+    help="What every run, or for linked every pair of runs, must be to count as sound; repeatable. "
+    "signed needs --policy, anchored needs --anchors.",
 )
 @click.option(
     "--jobs",
@@ -35,12 +36,12 @@ def verify(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Verify every run at and below each PATH.
+    """Verify every run at and below each PATH, and every pair of memory benchmark runs among them.
 
     A run is a folder that holds run.json. Links are listed and not followed. FILE may be - for standard input.
 
-    Exit code: 0 every run is intact or unsealed and every overlay chain is sound, 1 a problem was found, 2 usage or
-    input error, nothing to verify, or a run that could not be read, 3 output could not be written.
+    Exit code: 0 every run is intact or unsealed, every overlay chain and every pair is sound, 1 a problem was found,
+    2 usage or input error, nothing to verify, or a run that could not be read, 3 output could not be written.
     """
     from aef_verify.cli.progress import progress
     from aef_verify.engine.evidence import verify_evidence

@@ -1,4 +1,7 @@
-"""Every run below some folders, verified here or in several processes, as one report [RUN-1], [RUN-13]."""
+"""Every run below some folders, verified here or in several processes, as one report [RUN-1], [RUN-13].
+
+Runs that are arms of a pair are checked as pairs, too, when every run was verified (docs/MEMORY_PAIR.md §3).
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aef_verify.engine.discover import discover
 from aef_verify.engine.pool import verify_in_processes
-from aef_verify.engine.task import Answer, Task
+from aef_verify.engine.task import Answer, ArmAnswer, Task
 from aef_verify.problems import InputError
 from aef_verify.report.assemble import check_required, evidence_report
+from aef_verify.report.model import PairNote
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from aef_verify.integrity.policy import TrustPolicy
-    from aef_verify.report.model import EvidenceReport
+    from aef_verify.memory.pair import PairReport
+    from aef_verify.memory.pair_arm import Arm
+    from aef_verify.report.model import EvidenceReport, Unverified
+    from aef_verify.run.verify import RunReport
 
 _MANY_RUNS = 150
 """From so many runs on, however small, several processes are faster than one."""
@@ -43,7 +50,7 @@ def verify_evidence(
     require: Collection[str] | None = None,
     watch: Callable[[Progress], object] | None = None,
 ) -> EvidenceReport:
-    """Find every run at and below the paths, verify each, and return one report.
+    """Find every run at and below the paths, verify each, then every pair among them, and return one report.
 
     The report is the same whatever `jobs` is. A run that cannot be read is in it as `unreadable`.
 
@@ -52,7 +59,8 @@ def verify_evidence(
         policy: the caller's trust policy; without one nobody signed, and no redaction is authorized [SIG-4].
         anchors: the run hashes that the caller trusts, lower-case hex [SIG-8].
         jobs: how many runs are verified at once; by default 1 where they are few and small, else the number of cores.
-        require: what every run must be to count as sound: any of `sealed`, `signed`, `anchored`.
+        require: what every run must be to count as sound: any of `sealed`, `signed`, `anchored`; `linked`: every
+            pair must be, and there must be one.
         watch: called here whenever something was read or verified.
 
     Raises:
@@ -64,15 +72,36 @@ def verify_evidence(
     required = check_required(require or (), policy=policy is not None, anchors=anchors is not None)
     found = discover(paths)
     task = Task(policy, None if anchors is None else frozenset(anchors))
+    arms: list[Arm] = []
     with closing(_answers(found.runs, task, jobs or default_jobs(found.runs), watch)) as answers:
         return evidence_report(
             paths,
-            answers,
+            _without_arms(answers, arms),
             not_looked_at=found.not_looked_at,
             required=required,
             policy=policy is not None,
             anchors=anchors is not None,
+            pairs=lambda: _pairs(arms),
         )
+
+
+def _without_arms(answers: Iterator[Answer], arms: list[Arm]) -> Iterator[RunReport | Unverified]:
+    """Yield what is said about each run alone, and keep the arms of pairs apart."""
+    for answer in answers:
+        if isinstance(answer, ArmAnswer):
+            arms.append(answer.arm)
+            yield answer.report
+        else:
+            yield answer
+
+
+def _pairs(arms: Sequence[Arm]) -> tuple[Sequence[PairReport], Sequence[PairNote]]:
+    if not arms:
+        return (), ()
+    from aef_verify.memory.pair import check_pairs
+
+    running = "still running, and therefore no arm of a pair yet"
+    return check_pairs(arms), [PairNote(arm.path, running) for arm in arms if arm.is_running]
 
 
 def _answers(

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aef_verify.integrity.policy import TrustPolicy
 from aef_verify.problems import InputError
 from aef_verify.report.model import NOT_VERIFIED, UNREADABLE, Unverified
 from aef_verify.run.verify import RunReport, verify_run
 
-Answer = RunReport | Unverified
+if TYPE_CHECKING:
+    from aef_verify.memory.pair_arm import Arm
+
+
+class ArmAnswer(NamedTuple):
+    """What is said about a run that is an arm of a pair: the verifier's report, and what the pair needs to know."""
+
+    report: RunReport
+    arm: Arm
+
+
+Answer = RunReport | ArmAnswer | Unverified
 """What is said about one run."""
+
+_PAIR_FIELDS = "agenteval.memoryPair"
+_NO_FIELDS: dict[str, object] = {}
 
 
 class Task(NamedTuple):
@@ -28,10 +42,30 @@ class Task(NamedTuple):
         theirs. With AEF_DEBUG=1 such a failure is raised, so that its traceback is seen.
         """
         try:
-            return verify_run(path, policy=self.policy, anchors=self.anchors, overlays=True, details=True, watch=watch)
+            report = verify_run(
+                path, policy=self.policy, anchors=self.anchors, overlays=True, details=True, watch=watch
+            )
+            return _with_arm(report, watch)
         except InputError as fault:
             return Unverified(path, UNREADABLE, str(fault))
         except Exception as failure:
             if os.environ.get("AEF_DEBUG") == "1":
                 raise
             return Unverified(path, NOT_VERIFIED, f"{type(failure).__name__}: {failure}")
+
+
+def _with_arm(report: RunReport, watch: Callable[[int], object] | None) -> RunReport | ArmAnswer:
+    """Add what a pair needs to know where the run is an arm of one; no other run is read again.
+
+    The summary of an invalid run may be one that is not valid, and is then looked at once more.
+    """
+    if report.summary is None:
+        is_arm = report.outcome == "invalid"
+    else:
+        is_arm = _PAIR_FIELDS in report.summary.get("ext", _NO_FIELDS)
+    if not is_arm:
+        return report
+    from aef_verify.memory.pair_arm import read_arm
+
+    arm = read_arm(report, watch)
+    return report if arm is None else ArmAnswer(report, arm)

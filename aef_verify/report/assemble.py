@@ -1,19 +1,20 @@
 """From what the verifier said about each run to one report: headers as read, requirements, clashes. Pure.
 
 Rules kept, in this order: unknown values as [VER-8] reads them, the converter's claims [RUN-15], what a caller requires
-of a run, one `runId` for different runs [RUN-13].
+of a run, one `runId` for different runs [RUN-13]. What a caller requires of a pair is the report's own to say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from aef_verify.problems import InputError
 from aef_verify.report.model import (
     ANCHORED,
     NO_HEADER,
     REQUIREMENTS,
+    RUN_REQUIREMENTS,
     SEALED,
     SIGNED,
     Clash,
@@ -23,12 +24,16 @@ from aef_verify.report.model import (
     Imported,
     Named,
     NotLookedAt,
+    PairNote,
     Reading,
     RunEntry,
     Unverified,
 )
 from aef_verify.run.verify import RunReport
 from aef_verify.schemas import reads
+
+if TYPE_CHECKING:
+    from aef_verify.memory.pair import PairReport
 
 
 def check_required(required: Collection[str], *, policy: bool, anchors: bool) -> tuple[str, ...]:
@@ -55,6 +60,7 @@ def evidence_report(
     required: Sequence[str] = (),
     policy: bool = False,
     anchors: bool = False,
+    pairs: Callable[[], tuple[Sequence[PairReport], Sequence[PairNote]]] = lambda: ((), ()),
 ) -> EvidenceReport:
     """Return the report over what was said about each run, in the order given.
 
@@ -65,17 +71,28 @@ def evidence_report(
         required: as `check_required` returned it.
         policy: whether a trust policy was given.
         anchors: whether a list of run hashes was given.
+        pairs: gives the pairs among the runs, and the notes on them; asked when all answers were taken.
     """
     runs = tuple(run_entry(answer, required) for answer in answers)
+    found, notes = pairs()
     return EvidenceReport(
-        tuple(paths), runs, tuple(_clashes(runs)), tuple(not_looked_at), tuple(required), policy, anchors
+        tuple(paths),
+        runs,
+        tuple(_clashes(runs)),
+        tuple(not_looked_at),
+        tuple(required),
+        policy,
+        anchors,
+        tuple(found),
+        tuple(notes),
     )
 
 
 def run_entry(answer: RunReport | Unverified, required: Sequence[str] = ()) -> RunEntry:
     """Return a report's entry for one run."""
+    asked = [name for name in required if name in RUN_REQUIREMENTS]
     if isinstance(answer, Unverified):
-        return RunEntry(answer.path, answer.outcome, answer.message, NO_HEADER, shortfalls=tuple(required))
+        return RunEntry(answer.path, answer.outcome, answer.message, NO_HEADER, shortfalls=tuple(asked))
     met = {
         SEALED: answer.outcome == "intact",
         SIGNED: bool(answer.signed_by),
@@ -92,7 +109,7 @@ def run_entry(answer: RunReport | Unverified, required: Sequence[str] = ()) -> R
         answer.signed_by,
         answer.anchored,
         answer.withheld,
-        tuple(name for name in required if not met[name]),
+        tuple(name for name in asked if not met[name]),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aef_verify.codes import CODES, OUTCOME, OVERLAYS, REPORT, RUN, SIGNATURE, Code, codes_named
+from aef_verify.codes import CODES, OUTCOME, OVERLAYS, PAIR, REPORT, RUN, SIGNATURE, Code, codes_named
 from aef_verify.problems import InputError
 from aef_verify.report.escape import cut
 from aef_verify.rules import RULES, chapter_of
@@ -20,6 +20,7 @@ WHERE = {
     SIGNATURE: "what became of a signature or its envelope",
     OUTCOME: "an outcome of a run",
     REPORT: "of a report on several runs",
+    PAIR: "of a pair of runs of a memory benchmark",
 }
 """What a code's scope means."""
 

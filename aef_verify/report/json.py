@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from aef_verify.codes import REPORT, meaning_of
 from aef_verify.problems import Problem
@@ -13,8 +13,12 @@ from aef_verify.report.model import Clash, EvidenceReport, Imported, Named, RunE
 from aef_verify.report.verdict import verdict
 from aef_verify.run.verify import Overlays
 
+if TYPE_CHECKING:
+    from aef_verify.memory.pair import PairReport
+    from aef_verify.memory.pair_arm import Arm
+
 SCHEMA = "urn:aef-verify:verify-report"
-VERSION = "1.0"
+VERSION = "1.1"
 """Of the report's own shape; a minor version only adds members."""
 
 VALUE_CHARACTERS = 1000
@@ -26,6 +30,11 @@ Value = dict[str, Any]
 def as_json(report: EvidenceReport) -> str:
     """Return the report as JSON text, only ASCII in it."""
     return json.dumps(as_value(report), ensure_ascii=True, allow_nan=False, indent=2)
+
+
+def pair_json(pair: PairReport) -> str:
+    """Return one pair as JSON text, only ASCII in it."""
+    return json.dumps(_well_formed(pair_value(pair)), ensure_ascii=True, allow_nan=False, indent=2)
 
 
 def as_value(report: EvidenceReport) -> Value:
@@ -43,6 +52,8 @@ def as_value(report: EvidenceReport) -> Value:
         "totals": _totals(report),
         "runs": [_run(run) for run in report.runs],
         "clashes": [_clash(clash) for clash in report.clashes],
+        "pairs": [pair_value(pair) for pair in report.pairs],
+        "pairNotes": [{"path": note.path, "note": note.note} for note in report.pair_notes],
         "notLookedAt": [
             {"path": other.path, "code": other.code, "meaning": meaning_of(REPORT, other.code)}
             for other in report.not_looked_at
@@ -76,6 +87,13 @@ def _totals(report: EvidenceReport) -> Value:
         "overlayProblems": sum(len(run.overlay_problems) for run in runs),
         "shortfalls": sum(bool(run.shortfalls) for run in runs),
         "clashes": len(report.clashes),
+        "pairs": len(report.pairs),
+        "linked": report.pair_outcomes["linked"],
+        "linkedUnsealed": report.pair_outcomes["linked-unsealed"],
+        "normalOnly": report.pair_outcomes["normal-only"],
+        "invalidPairs": report.pair_outcomes["invalid"],
+        "pairProblems": sum(len(pair.problems) for pair in report.pairs),
+        "unlinked": len(report.unlinked),
         "notLookedAt": len(report.not_looked_at),
     }
 
@@ -127,6 +145,51 @@ def _clash(clash: Clash) -> Value:
         "code": "run-id-clash",
         "runId": clash.run_id,
         "runs": [{"runHash": run.run_hash, "paths": list(run.paths)} for run in clash.runs],
+    }
+
+
+def pair_value(pair: PairReport) -> Value:
+    """Return one pair as a JSON value."""
+    return {
+        "pairId": pair.pair_id,
+        "outcome": pair.outcome,
+        "sound": pair.is_sound,
+        "signedBy": None if pair.signed_by is None else list(pair.signed_by),
+        "normal": pair.normal and _arm(pair.normal),
+        "oracle": pair.oracle and _arm(pair.oracle),
+        "scoredSetsDiffer": pair.scored_sets_differ,
+        "problems": problem_values(pair.problems),
+        "notes": list(pair.notes),
+        "others": list(pair.others),
+    }
+
+
+def _arm(arm: Arm) -> Value:
+    fields = arm.fields
+    return {
+        "path": arm.path,
+        "runId": arm.run_id,
+        "runHash": arm.run_hash,
+        "outcome": arm.outcome,
+        "signedBy": None if arm.signed_by is None else list(arm.signed_by),
+        "status": arm.status,
+        "targetMode": arm.target_mode,
+        "subject": _named(Named(*arm.subject), "ref"),
+        "suite": _named(Named(*arm.suite), "ref"),
+        "suiteDigest": arm.suite_digest,
+        "fields": fields
+        and {
+            "sourceInputsDigest": fields.source_inputs_digest,
+            "plannedQuestions": fields.planned,
+            "observedQuestions": fields.observed,
+            "scoredQuestions": fields.scored,
+            "totalLlmCalls": fields.calls,
+            "complete": fields.complete,
+            "diagnosticOnly": fields.diagnostic_only,
+            "accuracyPercent": fields.accuracy,
+            "normalRunHash": fields.normal_run_hash,
+            "oracleGapPercentagePoints": fields.gap,
+        },
     }
 
 

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aef_verify.problems import Problem
 from aef_verify.run.verify import Overlays
 
-SEALED, SIGNED, ANCHORED = REQUIREMENTS = ("sealed", "signed", "anchored")
+if TYPE_CHECKING:
+    from aef_verify.memory.pair import PairReport
+
+SEALED, SIGNED, ANCHORED = RUN_REQUIREMENTS = ("sealed", "signed", "anchored")
 """What may be required of every run beyond having no problem."""
+
+LINKED = "linked"
+"""What may be required of every pair; then there has to be one."""
+
+REQUIREMENTS = (*RUN_REQUIREMENTS, LINKED)
+"""All that may be required."""
 
 UNREADABLE = "unreadable"
 """The outcome of a run that could not be read, or changed meanwhile: nothing is said about it."""
@@ -25,6 +34,13 @@ class Unverified(NamedTuple):
     path: str
     outcome: str
     message: str
+
+
+class PairNote(NamedTuple):
+    """A run that carries pair fields and is no arm yet: its path, and why in plain words."""
+
+    path: str
+    note: str
 
 
 class NotLookedAt(NamedTuple):
@@ -96,7 +112,7 @@ class RunEntry:
         signed_by: the identities that signed, in policy order; None without a policy.
         anchored: whether the run hash is in the caller's list; None without one.
         withheld: how many sealed blobs an authorized redaction withholds.
-        shortfalls: the requirements that the run does not meet, of `REQUIREMENTS`.
+        shortfalls: the requirements that the run does not meet, of `RUN_REQUIREMENTS`.
     """
 
     path: str
@@ -143,16 +159,18 @@ class Clash(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceReport:
-    """What was found about every run below the given paths.
+    """What was found about every run, and every pair of runs, below the given paths.
 
     Attributes:
         paths: as the caller gave them.
         runs: in the order of the paths, below each by the path's bytes.
         clashes: ids that name different runs, by the first run that has them.
         not_looked_at: links and folders within runs, by path bytes.
-        required: what was required of every run, of `REQUIREMENTS`.
+        required: what was required of every run and pair, of `REQUIREMENTS`.
         policy_given: whether signatures could be judged.
         anchors_given: whether run hashes were compared with a list.
+        pairs: the pairs among the runs, by the first run of each.
+        pair_notes: runs with pair fields that are no arm yet.
     """
 
     paths: tuple[str, ...]
@@ -162,6 +180,8 @@ class EvidenceReport:
     required: tuple[str, ...] = ()
     policy_given: bool = False
     anchors_given: bool = False
+    pairs: tuple[PairReport, ...] = ()
+    pair_notes: tuple[PairNote, ...] = ()
 
     @property
     def outcomes(self) -> Counter[str]:
@@ -169,9 +189,28 @@ class EvidenceReport:
         return Counter(run.outcome for run in self.runs)
 
     @property
+    def pair_outcomes(self) -> Counter[str]:
+        """How many pairs have each outcome."""
+        return Counter(pair.outcome for pair in self.pairs)
+
+    @property
+    def unlinked(self) -> tuple[PairReport, ...]:
+        """The pairs without a problem that are not linked as required."""
+        if LINKED not in self.required:
+            return ()
+        return tuple(pair for pair in self.pairs if pair.is_sound and pair.outcome != LINKED)
+
+    @property
+    def lacks_pair(self) -> bool:
+        """Whether pairs are required to be linked, and there is none."""
+        return LINKED in self.required and not self.pairs
+
+    @property
     def is_sound(self) -> bool:
-        """Whether every run is sound and no id names two."""
-        return not self.clashes and all(run.is_sound for run in self.runs)
+        """Whether every run and every pair is sound, pairs are as required, and no id names two runs."""
+        if self.clashes or self.unlinked or self.lacks_pair:
+            return False
+        return all(run.is_sound for run in self.runs) and all(pair.is_sound for pair in self.pairs)
 
     @property
     def exit_code(self) -> int:

@@ -1,4 +1,4 @@
-"""A report for people: a table of the runs, what is wrong with each, what was not looked at, one last sentence.
+"""A report for people: a table of the runs, what is wrong with each, pairs, what was not looked at, one last sentence.
 
 Every text that comes from evidence or a path is escaped and cut before it stands in a `Text`, whose content `rich`
 never takes for markup. What is long is bounded: the JSON report is the one that lists everything.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.text import Text
 
-from aef_verify.codes import CODES, OUTCOME, OVERLAYS, REPORT, RUN
+from aef_verify.codes import CODES, OUTCOME, OVERLAYS, PAIR, REPORT, RUN
 from aef_verify.problems import Problem
 from aef_verify.report.escape import cut, escaped, value_text
 from aef_verify.report.model import Clash, EvidenceReport, RunEntry
@@ -44,6 +44,7 @@ def evidence_text(report: EvidenceReport) -> Iterator[RenderableType]:
     yield from _notes(report)
     yield from _details(report)
     yield from _clashes(report.clashes)
+    yield from _pairs(report)
     yield from _not_looked_at(report)
     yield from advice_text(_codes_of(report))
     yield Text()
@@ -163,6 +164,17 @@ def _clashes(clashes: Sequence[Clash]) -> Iterator[RenderableType]:
         yield indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"))
 
 
+def _pairs(report: EvidenceReport) -> Iterator[RenderableType]:
+    """Yield the pairs among the runs."""
+    if report.pairs or report.pair_notes:
+        from aef_verify.report.pair_text import pairs_text
+
+        yield from pairs_text(report)
+    if report.lacks_pair:
+        yield Text()
+        yield Text("There is no pair of runs here, and --require linked asks for one.", style="red")
+
+
 def _not_looked_at(report: EvidenceReport) -> Iterator[RenderableType]:
     others = report.not_looked_at
     if not others:
@@ -188,6 +200,9 @@ def _codes_of(report: EvidenceReport) -> list[tuple[str, str]]:
         found.update(dict.fromkeys(run_codes(run)))
     if report.clashes:
         found[REPORT, "run-id-clash"] = None
+    found.update(dict.fromkeys((PAIR, problem.code) for pair in report.pairs for problem in pair.problems))
+    if report.unlinked or report.lacks_pair:
+        found[REPORT, "require-linked"] = None
     found.update(dict.fromkeys((REPORT, other.code) for other in report.not_looked_at))
     return list(found)
 

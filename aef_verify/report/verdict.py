@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 from aef_verify.report.model import NOT_VERIFIED, UNREADABLE, EvidenceReport
 
+_PAIRS = (("linked", "linked"), ("linked-unsealed", "linked without a seal"), ("normal-only", "without an oracle"))
+"""The outcomes of a pair without a problem, and the words for them."""
+
 
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Return a number with its noun: `1 run`, `1,234 runs`."""
@@ -35,6 +38,9 @@ def _sound(report: EvidenceReport) -> Iterator[str]:
     withheld = sum(run.withheld for run in runs)
     if withheld:
         yield f"{counted(withheld, 'blob')} withheld"
+    for outcome, words in _PAIRS:
+        if number := report.pair_outcomes[outcome]:
+            yield f"{counted(number, 'pair')} {words}"
 
 
 def _signed(intact: int, signed: int) -> str:
@@ -62,3 +68,9 @@ def _faults(report: EvidenceReport) -> Iterator[str]:
         yield f"{chains:,} {'has' if chains == 1 else 'have'} problems in the overlays"
     if clashes := len(report.clashes):
         yield f"{counted(clashes, 'runId')} {'names' if clashes == 1 else 'name'} different runs"
+    if refused := report.pair_outcomes["invalid"]:
+        yield f"{counted(refused, 'pair')} {'is' if refused == 1 else 'are'} invalid"
+    if unlinked := len(report.unlinked):
+        yield f"{counted(unlinked, 'pair')} {'is' if unlinked == 1 else 'are'} not linked as required"
+    if report.lacks_pair:
+        yield "there is no pair, and linked is required"

@@ -124,7 +124,7 @@ def test_what_is_required_and_not_there(answer: Any, shortfalls: tuple[str, ...]
     assert run.is_sound is (not shortfalls)
 
 
-@pytest.mark.parametrize("required", [("linked",), ("signed",), ("anchored",), ("sealed", "signed")])
+@pytest.mark.parametrize("required", [("sounder",), ("signed",), ("anchored",), ("sealed", "signed")])
 def test_what_nothing_could_meet_is_refused(required: tuple[str, ...]) -> None:
     with pytest.raises(InputError):
         check_required(required, policy=False, anchors=False)

@@ -114,6 +114,13 @@ def test_totals_clashes_and_what_was_not_looked_at() -> None:
         "overlayProblems": 1,
         "shortfalls": 0,
         "clashes": 1,
+        "pairs": 0,
+        "linked": 0,
+        "linkedUnsealed": 0,
+        "normalOnly": 0,
+        "invalidPairs": 0,
+        "pairProblems": 0,
+        "unlinked": 0,
         "notLookedAt": 1,
     }
     (clash,) = value["clashes"]
