@@ -59,7 +59,8 @@ def publish(
         _discard(temporary.path)
         raise
     finally:
-        os.close(temporary.lock)
+        with suppress(OSError):
+            os.close(temporary.lock)
     return final
 
 
@@ -107,15 +108,27 @@ def _make(destination: str) -> _Temporary:
         path = os.path.join(destination, PREFIX + token_hex(8))
         os.mkdir(path)
         try:
-            lock = os.open(path, _FOLDER)
-        except FileNotFoundError:
-            continue  # swept before it was locked
-        _lock(lock, wait=True)
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(lock), os.lstat(path)):
-                return _Temporary(path, lock)
-        os.close(lock)
+            lock = _hold(path)
+        except BaseException:
+            _discard(path)
+            raise
+        if lock is not None:
+            return _Temporary(path, lock)
     raise OSError(errno.EBUSY, "no temporary folder stays in it", destination)
+
+
+def _hold(path: str) -> int | None:
+    """Open and lock a folder; None for one that was swept before it was locked."""
+    try:
+        lock = os.open(path, _FOLDER)
+    except FileNotFoundError:
+        return None
+    _lock(lock, wait=True)
+    with suppress(FileNotFoundError):
+        if os.path.samestat(os.fstat(lock), os.lstat(path)):
+            return lock
+    os.close(lock)
+    return None
 
 
 def _lock(folder: int, *, wait: bool) -> bool:
