@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aef_verify.integrity.policy import PolicyError, TrustPolicy, load_policy, read_policy
     from aef_verify.integrity.seal import SealReport
     from aef_verify.integrity.view import effective_view, verify_chain
+    from aef_verify.memory.compare import SuiteComparison, compare_suites
     from aef_verify.memory.pair import PairReport, verify_pair
     from aef_verify.problems import InputError, Problem
     from aef_verify.report.model import EvidenceReport, RunEntry
@@ -35,7 +36,9 @@ __all__ = [
     "RunEntry",
     "RunReport",
     "SealReport",
+    "SuiteComparison",
     "TrustPolicy",
+    "compare_suites",
     "effective_view",
     "load_policy",
     "read_policy",
@@ -57,6 +60,7 @@ _HOMES = {
     "integrity.policy": ("PolicyError", "TrustPolicy", "load_policy", "read_policy"),
     "integrity.seal": ("SealReport",),
     "integrity.view": ("effective_view", "verify_chain"),
+    "memory.compare": ("SuiteComparison", "compare_suites"),
     "memory.pair": ("PairReport", "verify_pair"),
     "problems": ("InputError", "Problem"),
     "report.model": ("EvidenceReport", "RunEntry"),

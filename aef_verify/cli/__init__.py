@@ -15,6 +15,7 @@ main = Program(
             "show": "Show a run as a reader sees it.",
             "view": "Show what a run's overlays say at a time.",
             "pair": "Check that two runs are the normal and the oracle arm of one memory benchmark.",
+            "compare-suites": "Say whether two runs measured the same thing.",
             "seal": "Seal a closed run.",
             "keygen": "Make a key to sign with, and its entry for a trust policy.",
             "sign": "Sign a file into a DSSE envelope.",

@@ -37,7 +37,8 @@ class Commands(MutableMapping[str, click.Command]):
         if name not in self._loaded:
             if name not in self.summaries:
                 raise KeyError(name)
-            found = getattr(import_module(f"aef_verify.cli.{name}"), name)
+            home = name.replace("-", "_")
+            found = getattr(import_module(f"aef_verify.cli.{home}"), home)
             assert isinstance(found, click.Command)
             self._loaded[name] = found
         return self._loaded[name]

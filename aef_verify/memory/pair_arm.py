@@ -185,7 +185,7 @@ def read_arm(report: RunReport, watch: Callable[[int], object] | None = None) ->
         _text(suite, "digest"),
         judges_of(run),
         fields.pair_id if fields is not None else _readable_pair_id(found),
-        fields.role if fields is not None else _readable_role(found),
+        fields.role if fields is not None else role_of(found),
         fields,
         refused,
         content.decisions,
@@ -242,6 +242,11 @@ def _is_as_sealed(folder: Folder, documents: Documents) -> bool:
         return False
     stated = {subject["name"]: subject["digest"]["sha256"] for subject in seal.document["subject"]}
     return all(stated.get(path) == read.sha256 for path, read in documents.digests.items())
+
+
+def read_definition(folder: Folder) -> Definition:
+    """Return the facts of a run's definition; raises InputError where it cannot be read."""
+    return _definition(folder, Documents(folder, details=False))
 
 
 def _definition(folder: Folder, documents: Documents) -> Definition:
@@ -303,7 +308,8 @@ def _readable_pair_id(found: object) -> str | None:
     return value if is_id else None
 
 
-def _readable_role(found: object) -> str | None:
+def role_of(found: object) -> str | None:
+    """Return the role that an extension states where it can be read, valid or not."""
     value = found.get("role") if isinstance(found, dict) else None
     return value if value in (NORMAL, ORACLE) else None
 

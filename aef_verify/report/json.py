@@ -34,7 +34,7 @@ def as_json(report: EvidenceReport) -> str:
 
 def pair_json(pair: PairReport) -> str:
     """Return one pair as JSON text, only ASCII in it."""
-    return json.dumps(_well_formed(pair_value(pair)), ensure_ascii=True, allow_nan=False, indent=2)
+    return json.dumps(well_formed_value(pair_value(pair)), ensure_ascii=True, allow_nan=False, indent=2)
 
 
 def as_value(report: EvidenceReport) -> Value:
@@ -59,16 +59,16 @@ def as_value(report: EvidenceReport) -> Value:
             for other in report.not_looked_at
         ],
     }
-    return cast("Value", _well_formed(value))
+    return cast("Value", well_formed_value(value))
 
 
-def _well_formed(value: object) -> object:
+def well_formed_value(value: object) -> object:
     """Return a value with every string well-formed: a name on disk need not be UTF-8."""
     if isinstance(value, str):
         return value if value.isascii() else well_formed(value)
     if isinstance(value, dict):
-        return {_well_formed(name): _well_formed(member) for name, member in value.items()}
-    return [_well_formed(item) for item in value] if isinstance(value, list) else value
+        return {well_formed_value(name): well_formed_value(member) for name, member in value.items()}
+    return [well_formed_value(item) for item in value] if isinstance(value, list) else value
 
 
 def _totals(report: EvidenceReport) -> Value:

@@ -135,7 +135,7 @@ def test_require_may_be_repeated(tmp_path: Path, policy: Path) -> None:
     [
         ([], "Missing argument 'PATH...'"),
         (["--bogus", "."], "No such option"),
-        ([".", "--require", "linked"], "'linked' is not one of"),
+        ([".", "--require", "sounder"], "'sounder' is not one of"),
         ([".", "--require", "signed"], "without a trust policy nobody's signature counts"),
         ([".", "--require", "anchored"], "no list of run hashes is given"),
         ([".", "--jobs", "0"], "0 is not in the range"),
