@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aef_verify.memory import gate
@@ -99,6 +99,7 @@ def test_what_is_no_percentage_is_refused(threshold: gate.Threshold) -> None:
         gate.percent(threshold)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 500), st.integers(0, 500), st.integers(0, 500), st.decimals(0, 100, places=3))
 def test_it_is_the_definition_in_exact_fractions(passed: int, failed: int, unscored: int, threshold: object) -> None:
     scored, planned = passed + failed, passed + failed + unscored
