@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from aef_verify.folder import Folder
 from aef_verify.integrity.facts import read_run
-from aef_verify.integrity.manifest import ATTESTATION, Sealed, manifest_hash, manifest_text, read_sealed
+from aef_verify.integrity.manifest import ATTESTATION, Sealed, blob_name, manifest_hash, manifest_text, read_sealed
 from aef_verify.integrity.overlays import Chain, read_chain
 from aef_verify.integrity.redaction import STATEMENT_TYPE, BatchSigners, read_envelope, withheld_blobs
-from aef_verify.integrity.seal import BLOBS, Seal, SealReport, read_seal, seal_problems
+from aef_verify.integrity.seal import Seal, SealReport, read_seal, seal_problems
 from aef_verify.problems import Problem, ordered
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ class Integrity:
         if self.seal.document is None:
             return frozenset()
         present = {entry.path for entry in self.folder.files}
-        names = (name for name in self.seal.subjects if name.startswith(BLOBS) and name not in present)
-        return frozenset(name.rpartition("/")[2] for name in names)
+        return frozenset(filter(None, (blob_name(name) for name in self.seal.subjects if name not in present)))
 
     @cached_property
     def withheld(self) -> frozenset[str]:

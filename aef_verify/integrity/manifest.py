@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import NamedTuple
@@ -13,6 +14,8 @@ SEAL = "seal.json"
 ATTESTATION = "attestation.dsse.json"
 OVERLAYS = "overlays"
 NEVER_SEALED = frozenset((SEAL, ATTESTATION))
+
+_BLOB = re.compile(r"blobs/sha256/([0-9a-f]{2})/(\1[0-9a-f]{62})")
 
 
 class Sealed(NamedTuple):
@@ -26,6 +29,12 @@ class Sealed(NamedTuple):
 def is_sealed(path: str) -> bool:
     """Whether a seal covers the file at this path [SEAL-1]; a file named `overlays` is a breach of [RUN-3] alone."""
     return path not in NEVER_SEALED and path != OVERLAYS and not is_overlay(path)
+
+
+def blob_name(path: str) -> str:
+    """Return the hex name of the blob at a path; empty where no blob is stored at such a path [EVD-3]."""
+    found = _BLOB.fullmatch(path)
+    return found[2] if found is not None else ""
 
 
 def sealed_entries(folder: Folder) -> list[Entry]:

@@ -14,12 +14,11 @@ from aef_verify import limits
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.encoding.times import is_time, time_key
 from aef_verify.folder import Folder
-from aef_verify.integrity.manifest import SEAL, Sealed, is_sealed, manifest_hash
+from aef_verify.integrity.manifest import SEAL, Sealed, blob_name, is_sealed, manifest_hash
 from aef_verify.problems import Problem
 from aef_verify.schemas import validator
 from aef_verify.schemas.refusal import refusal
 
-BLOBS = "blobs/sha256/"
 _MATCHED = frozenset(("duplicate-subject", "digest", "not-sealed", "missing", "withheld"))
 
 Document = dict[str, Any]
@@ -119,7 +118,7 @@ def _against_files(
         if not is_sealed(name):
             yield Problem(name, "subject-path", "seal.json lists a file that no seal covers")
         elif name not in present:
-            if name.startswith(BLOBS) and name.rpartition("/")[2] in withheld():
+            if (blob := blob_name(name)) and blob in withheld():
                 yield Problem(name, "withheld", "an authorized redaction withholds this blob")
             else:
                 yield Problem(name, "missing", "sealed, and no longer a file of the run")

@@ -7,7 +7,6 @@ where no file or line has `encoding`, `limit` or `schema`; then the seal, the ou
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +15,7 @@ from aef_verify.encoding.paths import path_problems
 from aef_verify.folder import Folder
 from aef_verify.integrity.check import Integrity
 from aef_verify.integrity.facts import Results, result_bytes
-from aef_verify.integrity.manifest import ATTESTATION, SEAL, Sealed, is_sealed
+from aef_verify.integrity.manifest import ATTESTATION, SEAL, Sealed, blob_name, is_sealed
 from aef_verify.problems import Problem, ordered
 from aef_verify.run import evidence, gates, results, traces
 from aef_verify.run.header import METRICS, RUN, is_closed, metric_kinds, metric_problems, run_problems
@@ -43,7 +42,6 @@ KNOWN_FILES = frozenset(
 )
 """The files of [RUN-2] outside `blobs/`, `ext/` and `overlays/`."""
 
-_BLOB = re.compile(r"blobs/sha256/([0-9a-f]{2})/(\1[0-9a-f]{62})")
 _NOT_COUNTED = frozenset((SEAL, ATTESTATION))
 _STOPS = frozenset(("encoding", "limit", "schema"))
 
@@ -189,12 +187,12 @@ class _Verification:
             if path in KNOWN_FILES:
                 continue
             sha256, size = self.documents.digest(entry)
-            blob = _BLOB.fullmatch(path)
-            if blob is None:
+            blob = blob_name(path)
+            if not blob:
                 files.others.append(path)
                 continue
-            files.blobs[blob[2]] = size
-            if sha256 != blob[2]:
+            files.blobs[blob] = size
+            if sha256 != blob:
                 detail = "the blob's bytes do not hash to its name"
                 files.problems.append(Problem(path, "blob-digest", detail, sha256))
             if size > limits.BLOB_BYTES:
