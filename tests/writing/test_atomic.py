@@ -8,9 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import pytest
 from aef_verify.run.verify import verify_run
 from aef_verify.writing import atomic
 from tests import building
+from tests.writing.breaking import in_child, small_disk
 
 FILES = {path: building.full().bytes_of(path) for path in building.full()}
 FEW = {path: FILES[path] for path in ("run.json", "results.ndjson", "ext/producer/notes.txt")}
@@ -229,23 +228,6 @@ def test_a_disk_that_stays_full_leaves_a_folder_that_names_no_run(
     assert os.listdir(tmp_path) == []
 
 
-@contextmanager
-def small_disk(where: Path, kilobytes: int) -> Iterator[Path]:
-    """Give a file system of a few kilobytes, or skip the test where none can be mounted."""
-    where.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(where)]
-    try:
-        done = subprocess.run(mount, capture_output=True, check=False)
-    except OSError:
-        pytest.skip("no mount program")
-    if done.returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
-        yield where
-    finally:
-        subprocess.run(["umount", str(where)], check=True)
-
-
 def test_a_full_disk_at_every_size(tmp_path: Path) -> None:
     """From too small for the first file to large enough, either the whole run is there or nothing."""
     left: list[tuple[int | None, dict[str, bytes], list[str]]] = []
@@ -271,20 +253,6 @@ def killed_at(destination: Path, count: int, *, torn: bool) -> bool:
     Returns whether it was killed.
     """
     return in_child(lambda: _die_at(destination, count, torn))
-
-
-def in_child(work: Callable[[], object]) -> bool:
-    """Do something in a child process, and return whether a signal ended it."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if not child:
-        try:
-            work()
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status)
 
 
 def _die_at(destination: Path, count: int, torn: bool) -> None:
