@@ -54,7 +54,7 @@ def read_entry(data: bytes, depth: int) -> dict[str, Any]:
     except ijson.EncodingError as fault:
         # A parser's line and column count within the entry, not the file: the field says more.
         why = str(fault).partition(" at line ")[0]
-        raise EntryError(_id_in(data), framing.blame(data), f"no strict I-JSON: {why}") from None
+        raise EntryError(_id_in(data), framing.blame(data), f"no strict I-JSON: {clipped(why)}") from None
     field = _beyond(entry, "")
     if field is not None:
         identity = entry.get("question_id")
@@ -222,7 +222,7 @@ def input_error(path: str, place: int, fault: EntryError) -> InputError:
     return InputError(f"{path}: {question}, {field}: {fault}")
 
 
-def clipped(field: str) -> str:
-    """A field's path, short enough to read, without control characters."""
-    text = field if len(field) <= _SHOWN else field[:_SHOWN] + "…"
+def clipped(given: str) -> str:
+    """A field's path, or a parser's words, which may quote the input: short enough to read, nothing unprintable."""
+    text = given if len(given) <= _SHOWN else given[:_SHOWN] + "…"
     return text if text.isprintable() else repr(text)

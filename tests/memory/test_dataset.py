@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from aef_verify import limits
 from aef_verify.memory import dataset
 from aef_verify.memory.model import QUESTION_TYPES, RosterItem, Session, Turn
 from aef_verify.problems import InputError
@@ -114,6 +115,13 @@ def test_an_id_that_stands_twice(tmp_path: Path) -> None:
     refused(tmp_path, [entry("a"), entry("b"), entry("a")], "'a'", "question_id", "number 1 and 3")
 
 
+def test_a_definition_can_hold_every_roster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    longest = {"id": "q" * 256, "type": max(QUESTION_TYPES, key=len)}
+    assert len(json.dumps(longest) + ", ") * dataset.QUESTIONS < limits.JSON_BYTES - (1 << 16)
+    monkeypatch.setattr(dataset, "QUESTIONS", 2)
+    refused(tmp_path, [entry("a"), entry("b"), entry("c")], "more than 2 questions")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "field"),
     [
@@ -134,6 +142,15 @@ def test_what_canonical_json_cannot_represent(tmp_path: Path, old: str, new: str
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     data = json.dumps([entry()]).replace("It is three.", "@").encode().replace(b"@", b"\xff")
     refused(tmp_path, data, "'q1'", "field haystack_sessions[1][0].content: ")
+
+
+def test_an_error_quotes_little_and_nothing_unprintable(tmp_path: Path) -> None:
+    name = "\\u001b[31m" + "x" * 100_000
+    data = json.dumps([entry()]).replace('"answer": 3', f'"{name}": 1, "{name}": 2, "answer": 3').encode()
+    with pytest.raises(InputError) as caught:
+        dataset.open_dataset(write(tmp_path, data))
+    assert len(str(caught.value)) < 1000
+    assert str(caught.value).isprintable()
 
 
 @pytest.mark.parametrize(("levels", "sound"), [(62, True), (63, False), (100_000, False)])
