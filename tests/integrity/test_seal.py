@@ -337,7 +337,9 @@ def make_folder(path: Path) -> None:
     path.mkdir()
 
 
-@pytest.mark.parametrize("make", [lambda path: path.symlink_to("run.json"), os.mkfifo, make_folder], ids=str)
+@pytest.mark.parametrize(
+    "make", [lambda path: path.symlink_to("run.json"), os.mkfifo, make_folder], ids=["link", "pipe", "folder"]
+)
 def test_what_is_no_file_is_missing_where_it_was_sealed_and_nothing_elsewhere(
     make: Callable[[Path], None], tmp_path: Path
 ) -> None:
