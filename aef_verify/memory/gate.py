@@ -23,7 +23,7 @@ SHIP, NO_SHIP, INCONCLUSIVE = "ship", "no_ship", "inconclusive"
 VERDICTS = {SHIP: "passed", NO_SHIP: "failed", INCONCLUSIVE: "inconclusive"}
 """A decision's outcome to the verdict of the accuracy entry, where anything was measured."""
 
-_WRITTEN = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,40})?", re.ASCII)
+_WRITTEN = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,400})?", re.ASCII)
 
 
 def percent(threshold: Threshold) -> Fraction:

@@ -112,3 +112,9 @@ def test_it_is_the_definition_in_exact_fractions(passed: int, failed: int, unsco
         expected = "inconclusive"
     assert gate.outcome_of(passed, scored, planned, str(threshold)) == expected
     assert gate.outcome_of(passed, scored, planned, float(str(threshold))) == expected
+
+
+@settings(deadline=None)
+@given(st.floats(0, 100) | st.integers(0, 100))
+def test_what_a_definition_spells_is_the_threshold(threshold: float) -> None:
+    assert gate.percent(gate.written(threshold)) == gate.percent(threshold) == Fraction(repr(threshold))
