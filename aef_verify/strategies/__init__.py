@@ -5,6 +5,7 @@ computed from the format's text alone, without the rooms that verify it, so that
 only `documents` asks the schemas.
 
 - A valid run, unsealed: `runs`. Sealed: `sealed_runs`; signed: `signed_runs`; with overlays: `overlaid_runs`.
+- Two arms of a memory benchmark that belong together: `pairs`.
 - A change of a run, of bytes, of a JSON text, with words that say which: `mutations`, `byte_changes`, `json_changes`.
 - A folder that nobody sends in good faith: `hostile_folders`.
 - Keys, trust policies, envelopes: `signing_keys`, `trust_policies`, `envelopes`. Batches on a run of your own:
@@ -22,7 +23,7 @@ from aef_verify.strategies.changes import BYTE_CHANGES, JSON_CHANGES, LINE_CHANG
 from aef_verify.strategies.documents import documents, near_documents
 from aef_verify.strategies.files import RunFiles
 from aef_verify.strategies.header import headers, metric_declarations
-from aef_verify.strategies.hostile import Entry, HostileFolder, hostile_folders
+from aef_verify.strategies.hostile import Entry, HostileFolder, entries_of, hostile_folders
 from aef_verify.strategies.ijson import json_objects, json_values, line_spellings, near_json, respellings, spellings
 from aef_verify.strategies.keys import (
     CHECKPOINT_TYPE,
@@ -45,6 +46,7 @@ from aef_verify.strategies.overlays import (
     signed_runs,
     with_batches,
 )
+from aef_verify.strategies.pairs import PairFiles, pairs
 from aef_verify.strategies.runs import runs, sealed_runs
 from aef_verify.strategies.values import (
     durations,
@@ -80,6 +82,7 @@ __all__ = [
     "byte_changes",
     "documents",
     "durations",
+    "entries_of",
     "envelope",
     "envelopes",
     "events",
@@ -101,6 +104,7 @@ __all__ = [
     "numbers",
     "overlaid_runs",
     "overlay_batches",
+    "pairs",
     "paths",
     "refs",
     "respellings",

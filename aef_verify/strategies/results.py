@@ -39,7 +39,7 @@ class Around(NamedTuple):
     evidence: Sequence[str]
     blobs: dict[str, int]
     spans: Sequence[tuple[str, str]]
-    lanes: Sequence[str]
+    lanes: list[str]
 
 
 class Node(NamedTuple):
@@ -58,19 +58,21 @@ def result_id(run_id: str, case_id: str, path: str, trial: int | None) -> str:
 
 def result_lines(around: Around, *, max_cases: int = 3) -> st.SearchStrategy[list[Document]]:
     """Any valid result lines of a run, in any order."""
-    count = sizes(*range(1, max_cases + 1), 0)
+    count = sizes(*range(1, max_cases + 1), *range(2, max_cases + 1), 0)
     names = count.flatmap(lambda n: st.lists(labels(), unique=True, min_size=n, max_size=n))
 
     @st.composite
     def lines(draw: st.DrawFn) -> list[Document]:
         found: list[Document] = []
+        usual = draw(labels())
         for case in draw(names):
-            found += draw(_cases(around, case))
+            found += draw(_cases(around, case, usual))
         return draw(st.permutations(found)) if len(found) > 1 else found
 
     return lines()
 
 
+_MOSTLY = st.sampled_from((True, True, True, False))
 _ROOTS = st.lists(labels(), unique=True, min_size=1, max_size=2)
 _SEGMENTS = st.lists(labels(6), unique=True, min_size=1, max_size=2)
 _STATES: dict[bool, st.SearchStrategy[str]] = {
@@ -83,8 +85,9 @@ _THIRD = st.integers(0, 2)
 
 
 @st.composite
-def _cases(draw: st.DrawFn, around: Around, case: str) -> list[Document]:
-    roots = draw(_ROOTS)
+def _cases(draw: st.DrawFn, around: Around, case: str, usual: str) -> list[Document]:
+    """Draw the lines of one case, most often at the run's usual path, so that a summary has something to add up."""
+    roots = [usual] if draw(_MOSTLY) else draw(_ROOTS)
     lines: list[Document] = []
     for root in roots:
         taken = {line["path"] for line in lines}
@@ -203,8 +206,8 @@ def _line_facts(draw: st.DrawFn, around: Around) -> Document:
         facts["reason"] = draw(texts(1))
     elif draw(_MOSTLY) and around.metrics:
         facts["scores"] = _scores(draw, around.metrics)
-    if draw(st.booleans()):
-        facts["lane"] = draw(st.sampled_from((*around.lanes, *around.lanes, "another-lane")))
+    if (lane := draw(st.sampled_from((*around.lanes[:1] * 4, *around.lanes, "another-lane", "")))) != "":
+        facts["lane"] = lane
     if draw(st.booleans()):
         facts |= draw(_FACTS)
         facts |= _references(draw, around)
@@ -220,7 +223,7 @@ _EVALUATOR = members({"id": texts(1)}, {"version": texts()})
 
 
 def _scores(draw: st.DrawFn, metrics: Sequence[str]) -> list[Document]:
-    chosen = draw(st.lists(st.sampled_from(metrics), unique=True, max_size=3))
+    chosen = draw(st.lists(st.sampled_from(metrics), unique=True, min_size=1, max_size=3))
     return [{"metric": metric, "value": draw(numbers()), **draw(_SCORE)} for metric in chosen]
 
 
@@ -236,7 +239,6 @@ def _panels(draw: st.DrawFn) -> Document:
 _TAXONOMY = members(
     {"scheme": st.sampled_from(("owasp-llm", "owasp-agentic", "mitre-atlas", "nist-ai-rmf", "other")), "id": texts(1)}
 )
-_MOSTLY = st.sampled_from((True, True, True, False))
 _OPTIONAL: dict[str, Any] = {
     "verdictRule": members({"expr": texts(1)}, {"threshold": st.none() | numbers(), "source": texts()}),
     "annotator": members(

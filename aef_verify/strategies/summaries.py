@@ -135,12 +135,12 @@ def summary_of(
 
 
 _MOSTLY = st.sampled_from((True, True, True, False))
-_COUNTS = sizes(1, 2, 3, 4, 0)
+_COUNTS = sizes(1, 2, 3, 2, 3, 4, 0)
 _SUMMARY = members(
     {},
     {"cost": members({"totalUsd": numbers(0)}, {"source": texts()}), "usage": USAGES, "ext": EXT},
 )
-LANES = sizes(1, 1, 2, 0).flatmap(
+LANES = sizes(1, 1, 2, 1, 2, 0).flatmap(
     lambda n: st.lists(st.sampled_from(("quality", "safety")) | ids(), unique=True, min_size=n, max_size=n)
 )
 """The lanes of a summary: one, two or none."""
