@@ -34,7 +34,7 @@ class Definition(NamedTuple):
         arm, variant, preset: as it has them, where they are text.
         source_inputs_digest: likewise.
         roster: (id, type) of each question; None where it is no such list.
-        threshold: what its `thresholds` decide by, a number or its text; None where they give none.
+        threshold: the accuracy its `thresholds` ask for in percent, a number or its text; None where they give none.
         has_thresholds: whether `thresholds` is anything but null.
     """
 
@@ -114,9 +114,8 @@ def _roster(value: object) -> tuple[tuple[str, str], ...] | None:
 
 
 def _threshold(thresholds: object) -> int | float | str | None:
-    """Return the one percentage that thresholds give, or None."""
-    values = list(thresholds.values()) if isinstance(thresholds, dict) else []
-    value = values[0] if len(values) == 1 else None
+    """Return the percentage that thresholds give for the accuracy, or None."""
+    value = thresholds.get("accuracyPercent") if isinstance(thresholds, dict) else None
     return value if isinstance(value, int | float | str) and not isinstance(value, bool) else None
 
 

@@ -76,6 +76,7 @@ __all__ = [
     "HostileFolder",
     "Mutation",
     "OverlaidRun",
+    "PairFiles",
     "Policy",
     "RunFiles",
     "SigningKey",
