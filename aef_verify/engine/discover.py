@@ -102,8 +102,10 @@ def _checked(path: str) -> str:
     root = path.rstrip("/") or path[:1]
     try:
         mode = os.lstat(root).st_mode
-    except (OSError, ValueError) as fault:
-        raise InputError(f"{path}: {getattr(fault, 'strerror', None) or fault}") from None
+    except OSError as fault:
+        raise InputError(f"{path}: {fault.strerror}") from None
+    except ValueError:
+        raise InputError(f"{path}: it holds a NUL character") from None
     for is_kind, said in _KINDS:
         if is_kind(mode):
             raise InputError(f"{path}: {said}")

@@ -41,7 +41,8 @@ def test_the_commands() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_command_is_in_its_module_and_says_what_the_list_says(name: str) -> None:
     command = main.commands[name]
-    assert getattr(import_module(f"aef_verify.cli.{name}"), name) is command
+    module = name.replace("-", "_")
+    assert getattr(import_module(f"aef_verify.cli.{module}"), module) is command
     assert command.get_short_help_str(200) == main.summaries[name]
 
 
@@ -83,7 +84,7 @@ def test_version() -> None:
 def test_help_and_its_absence() -> None:
     done = aef("--help")
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.findall(r"^  (\w+) ", done.stdout.split("Commands:\n")[1], re.MULTILINE) == list(NAMES)
+    assert re.findall(r"^  (\S+) ", done.stdout.split("Commands:\n")[1], re.MULTILINE) == list(NAMES)
     bare = aef()
     assert (bare.returncode, bare.stdout) == (2, "")
     assert "Commands:" in bare.stderr

@@ -24,7 +24,7 @@ SCHEMA = json.loads((Path(aef_verify.__file__).parent / "schemas" / "report" / "
 
 
 def call(*words: object) -> Result:
-    return CliRunner().invoke(main, ["verify", *map(str, words)])
+    return CliRunner().invoke(main, ["verify", *map(str, words)], env={"COLUMNS": "400"})
 
 
 @pytest.fixture

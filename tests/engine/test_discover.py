@@ -181,7 +181,7 @@ def test_a_path_that_is_no_folder_with_a_run(
     [
         ("/dev/null", "/dev/null: a device, where a folder is needed"),
         ("", ": No such file or directory"),
-        ("nul\0", "nul\0: embedded null byte"),
+        ("nul\0", "nul\0: it holds a NUL character"),
         ("bad\udcff", "bad\udcff: its name is not UTF-8, so no report could name it; rename it"),
         ("x" * 300, "x" * 300 + ": File name too long"),
     ],
