@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from aef_verify.encoding.times import time_key
 from aef_verify.memory.agents import Agent, AgentAnswer, AnswerFailedError, HandedSession, answer_with
 from aef_verify.memory.judge import case_of, judge_messages, prompt_digest, verdict
 from aef_verify.memory.model import (
@@ -292,7 +293,8 @@ class _Asked:
             state,
             reason,
             self._started,
-            now(),
+            # The clock may have been set back meanwhile.
+            max(self._started, now(), key=time_key),
             self._attempts.count + self._own_calls,
             usage,
             self._prompt,

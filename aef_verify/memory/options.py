@@ -28,6 +28,7 @@ BUNDLED_MODEL = "scripted-model"
 _SUBJECT = re.compile(r"[!-~]{1,256}", re.ASCII)
 _VERSION = re.compile(r"[!-~]{1,128}", re.ASCII)
 _KEY_BYTES = 1 << 20
+_MODEL_CHARACTERS = 256
 
 
 class Asked(NamedTuple):
@@ -168,6 +169,8 @@ def _endpoints(asked: Asked, environment: Mapping[str, str], bundled_url: str | 
     judge_key = key if asked.judge_endpoint in (None, url) else own_key
     judge = Endpoint(asked.judge_endpoint or url, asked.judge_model or model, own_key or judge_key, asked.api_style)
     for endpoint in (answer, judge):
+        if not 1 <= len(endpoint.model) <= _MODEL_CHARACTERS:
+            raise InputError(f"a model's name has 1 to {_MODEL_CHARACTERS} characters")
         target(endpoint)
         if asked.offline:
             check_offline(endpoint.base_url)
