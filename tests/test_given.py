@@ -32,7 +32,7 @@ def test_read(tmp_path: Path) -> None:
         ("pipe", "not a regular file"),
         ("link to pipe", "not a regular file"),
         ("loop", "symbolic links"),
-        ("nul\0", "null byte"),
+        ("nul\0", "embedded null"),
         ("x" * 300, "too long"),
         ("/dev/null", "not a regular file"),
         ("/dev/zero", "not a regular file"),

@@ -122,12 +122,13 @@ def children_of(pid: int) -> list[int]:
 
 def test_a_worker_that_dies_fails_its_run_and_no_other(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_START", (*pool._START[:2], _KILLED_ON.format(path=f"{runs}/sealed") + pool._START[2]))
+    others = children_of(os.getpid())
     found = verify_evidence([str(runs)], jobs=2)
     assert [(run.path, run.outcome, run.message) for run in found.runs if run.message] == [
         (f"{runs}/sealed", NOT_VERIFIED, "its process was ended by signal 9")
     ]
     assert found.exit_code == 1
-    assert children_of(os.getpid()) == []
+    assert children_of(os.getpid()) == others
 
 
 _KILLED_ON = """
@@ -158,13 +159,13 @@ def test_an_interpreter_that_ends_at_once_fails_every_run(runs: Path, monkeypatc
 
 
 def test_what_stops_taking_answers_ends_the_workers(runs: Path) -> None:
-    threads = threading.active_count()
+    threads, others = threading.active_count(), children_of(os.getpid())
     answers = verify_in_processes([f"{runs}/sealed"] * 50, Task(None, None), 2)
     next(answers)
-    assert children_of(os.getpid()) != []
+    assert children_of(os.getpid()) != others
     del answers
     gc.collect()
-    assert children_of(os.getpid()) == []
+    assert children_of(os.getpid()) == others
     assert threading.active_count() == threads
 
 
