@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aef_verify import limits
-from aef_verify.encoding.ijson import UnreadableError
+from aef_verify.encoding.ijson import EncodingError, LimitError, UnreadableError
 from aef_verify.encoding.ndjson import Framing, lines
 
 BOM = b"\xef\xbb\xbf"
@@ -134,3 +134,14 @@ def test_enc17_the_real_limit_of_a_line() -> None:
         found, wrong = framed(data, size)
         assert wrong is None
         assert [None if line is None else len(line) for line in found] == [4 << 20, None]
+
+
+def test_enc17_the_real_number_of_lines() -> None:
+    framing = Framing()
+    for _ in range(10):
+        framing.feed(b" \n" * (limits.LINES // 10))
+    assert (framing.count, framing.finish()) == (1_000_000, None)
+    framing.feed(b" ")
+    assert isinstance(framing.finish(), EncodingError)
+    framing.feed(b"\n")
+    assert isinstance(framing.finish(), LimitError)
