@@ -23,7 +23,12 @@ def needed() -> list[Requirement]:
     """Say what the lock file must hold: what the project, its build and its development need."""
     tools = [line for line in (ROOT / "requirements-dev.in").read_text().splitlines() if not line.startswith("#")]
     extras = PROJECT["project"]["optional-dependencies"]
-    own = [*PROJECT["project"]["dependencies"], *extras["testing"], *extras["bench"], *PROJECT["build-system"]["requires"]]
+    own = [
+        *PROJECT["project"]["dependencies"],
+        *extras["testing"],
+        *extras["bench"],
+        *PROJECT["build-system"]["requires"],
+    ]
     return [Requirement(line) for line in [*own, *tools]]
 
 
