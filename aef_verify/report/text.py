@@ -130,7 +130,7 @@ def problem_list(scope: str, problems: Sequence[Problem], most: int = PROBLEMS) 
         line.append(problem.code, style="yellow" if problem.code == "withheld" else "red")
         yield indented(line)
         if problem.detail:
-            value = "" if problem.value is None else f": {value_text(problem.value)}"
+            value = "" if problem.value is None else f"; written: {value_text(problem.value)}"
             yield indented(Text(cut(problem.detail, 500) + value), 4)
         if problem.code not in explained:
             explained.add(problem.code)

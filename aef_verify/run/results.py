@@ -246,7 +246,7 @@ class ResultRules:
         for node in self._parents:
             children = kids.get(node.id, nobody)
             if len(children) != node.total:
-                detail = f"total is {node.total}, and the line has {len(children)} children"
+                detail = f"the number of its children is {len(children)}"
                 yield Problem(f"{FILE}:{node.line}", "aggregation", detail, node.total)
             for decisive in node.decisive:
                 if decisive not in children:

@@ -65,7 +65,7 @@ class Trials:
         group = self._group(case, path)
         if group.line:
             detail = f"line {group.line} is the rollup of this case and path already"
-            self._second.append(Problem(f"{FILE}:{number}", "trials", detail, case))
+            self._second.append(Problem(f"{FILE}:{number}", "trials", detail))
             return
         group.line, group.facts, group.id, group.parent = number, facts, identity, parent
 
@@ -76,11 +76,11 @@ class Trials:
             if group.line:
                 fault = _facts_fault(group) or self._parent_fault(case, group, path_of)
                 if fault:
-                    yield Problem(f"{FILE}:{group.line}", "trials", fault, case)
+                    yield Problem(f"{FILE}:{group.line}", "trials", fault)
             elif self._closed:
                 for number in group.lines:
                     detail = "a trial line whose case has no rollup at this path"
-                    yield Problem(f"{FILE}:{number}", "trials", detail, case)
+                    yield Problem(f"{FILE}:{number}", "trials", detail)
 
     def _parent_fault(self, case: str, group: _Repeated, path_of: Callable[[bytes], str | None]) -> str:
         tops = {None if parent is None else path_of(parent) for parent in group.parents}
@@ -101,9 +101,9 @@ def _facts_fault(group: _Repeated) -> str:
     if passed > n:
         return f"trials.passed {passed} is more than trials.n {n}"
     if n != len(group.lines):
-        return f"trials.n is {n}, and the case has {len(group.lines)} trial lines at this path"
+        return f"trials.n is {n}, and the number of trial lines at this path is {len(group.lines)}"
     if passed != group.passed:
-        return f"trials.passed is {passed}, and {group.passed} trial lines passed"
+        return f"trials.passed is {passed}, and the number of trial lines that passed is {group.passed}"
     if facts["agree"] is not group.agree:
         return f"trials.agree is {str(facts['agree']).lower()}, and the trial lines say otherwise"
     return ""

@@ -193,8 +193,8 @@ class _Verification:
                 continue
             files.blobs[blob] = size
             if sha256 != blob:
-                detail = "the blob's bytes do not hash to its name"
-                files.problems.append(Problem(path, "blob-digest", detail, sha256))
+                detail = f"the blob's bytes hash to {sha256}, which is not its name"
+                files.problems.append(Problem(path, "blob-digest", detail))
             if size > limits.BLOB_BYTES:
                 problems.append(Problem(path, "limit", f"{size:,} bytes; at most {limits.BLOB_BYTES:,} are allowed"))
         if count > limits.FILES:

@@ -98,7 +98,7 @@ def test_a_problem_says_where_what_why_and_what_next() -> None:
     assert (
         "runs/e  invalid  runId run-0001\n"
         "  results.ndjson  digest\n"
-        '    the file\'s bytes hash to another one: "00ff"\n'
+        '    the file\'s bytes hash to another one; written: "00ff"\n'
         f"    {code.meaning} [SEAL-2, SEAL-6]\n"
     ) in text
     assert "\nWhat to do next\n  digest: Get the files again" in text
