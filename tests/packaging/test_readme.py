@@ -30,7 +30,7 @@ def test_paths_exist(document: str) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_commands_exist(document: str) -> None:
-    named = set(re.findall(r"(?:^\$ |^    |`|bin/)aef ([a-z]+)", (ROOT / document).read_text(), re.MULTILINE))
+    named = set(re.findall(r"(?:^\$ |^    |`|bin/)aef ([a-z-]+)", (ROOT / document).read_text(), re.MULTILINE))
     assert sorted(named - {*commands.commands, "contract"}) == []
 
 
