@@ -289,13 +289,19 @@ FOREIGN = [
     Row("another gap", (field(ORACLE, "oracleGapPercentagePoints", 24),), pair("pair-gap")),
     Row("the oracle decides", (decided(ORACLE, "ship"),), oracle("pair-gate")),
     Row("normal decides twice", (decided(NORMAL, "ship", "no_ship"),), []),
-    Row("the same suite", (put(ORACLE, RUN, "suite", {"ref": "suite:memory-normal", "version": "1"}),),
-        pair("pair-suite")),
+    Row(
+        "the same suite",
+        (put(ORACLE, RUN, "suite", {"ref": "suite:memory-normal", "version": "1"}),),
+        pair("pair-suite"),
+    ),
     Row("one digest", (put(NORMAL, RUN, "suite", "digest", OTHER_DIGEST),), []),
-    Row("equal digests", tuple(put(role, RUN, "suite", "digest", OTHER_DIGEST) for role in (NORMAL, ORACLE)),
-        pair("pair-suite")),
+    Row(
+        "equal digests",
+        tuple(put(role, RUN, "suite", "digest", OTHER_DIGEST) for role in (NORMAL, ORACLE)),
+        pair("pair-suite"),
+    ),
     Row("another hash", (named_hash(OTHER_HASH),), pair("pair-link")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("layout", [CASES, TREE])
