@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Measure the verifier beside what it is held against, side by side in one run.
 
-  scripts/bench.py [start] [lines] [blobs] [--repeat N] [--lines N] [--json]
+  scripts/bench.py [start] [lines] [blobs] [pair] [--repeat N] [--lines N] [--questions N] [--json]
 
-Every figure is a ratio of two whole processes that take turns: the same work done the plain way, and `aef contract
-run`. Times are medians over the repetitions, memory is the largest resident set of the process. Workloads are written
-by `scripts/make_run.py` into a temporary folder.
+Every figure is a ratio of two whole processes that take turns: the same work done the plain way, and `aef`. Times are
+medians over the repetitions, memory is the largest resident set of the process. Workloads are written into a
+temporary folder, runs by `scripts/make_run.py` and questions by `scripts/make_workload.py`.
+
+`pair` holds `aef bench longmemeval --paired-oracle`, sealed evidence included, against a loop over httpx.AsyncClient
+that posts the same request bodies with the same concurrency. Both talk to one provider, a process of its own.
 """
 
 from __future__ import annotations
@@ -18,12 +21,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from scripts.make_workload import generate
+
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = sys.executable
+AEF = Path(PYTHON).with_name("aef")
 MIB = 1 << 20
 
 PLAIN_IMPORTS = "import hashlib, json, re, dataclasses, jiter, jsonschema_rs"
@@ -52,6 +59,22 @@ for folder, _, names in os.walk(sys.argv[1]):
             while count := file.readinto(buffer):
                 digest.update(view[:count])
         digest.hexdigest()
+"""
+PLAIN_CALLS = """
+import asyncio, json, sys
+import httpx
+url, bodies = sys.argv[1], [json.loads(line) for line in open(sys.argv[2], "rb")]
+async def call(client, slots, body):
+    async with slots:
+        response = await client.post(url, json=body)
+    response.raise_for_status()
+    return response.json()["choices"][0]["message"]["content"]
+async def calls(at_a_time):
+    limits = httpx.Limits(max_connections=at_a_time, max_keepalive_connections=at_a_time)
+    slots = asyncio.Semaphore(at_a_time)
+    async with httpx.AsyncClient(limits=limits, timeout=None) as client:
+        await asyncio.gather(*(call(client, slots, body) for body in bodies))
+asyncio.run(calls(int(sys.argv[3])))
 """
 
 
@@ -105,7 +128,7 @@ def in_turn(plain: list[str], ours: list[str], repeat: int, plain_repeat: int | 
 
 def contract(run: Path) -> list[str]:
     """Return the command that verifies a run."""
-    return [str(Path(PYTHON).with_name("aef")), "contract", "run", str(run)]
+    return [str(AEF), "contract", "run", str(run)]
 
 
 def make_run(folder: Path, *options: str) -> Path:
@@ -143,10 +166,56 @@ def bench_blobs(folder: Path, options: argparse.Namespace) -> Figure:
     return Figure("1 GiB of blobs / hashlib pass", plain, ours, ratio, "at most 1.2, below 100 MiB", met)
 
 
+CONCURRENCY, LATENCY_MS, PROMPT_BYTES = 16, 50, 20_000
+
+
+@contextmanager
+def provider(script: Path, log: Path | None = None) -> Iterator[str]:
+    """Serve a script in a process of its own, and give the base URL."""
+    command = [str(AEF), "provider", "serve", "--script", str(script)]
+    command += [] if log is None else ["--log", str(log), "--log-content"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as serving:
+        try:
+            assert serving.stdout is not None
+            yield serving.stdout.readline().strip()
+        finally:
+            serving.terminate()
+
+
+def paired(url: str, dataset: Path, evidence: Path) -> list[str]:
+    """Return the command of a paired benchmark that passes whatever comes out."""
+    return [
+        *(str(AEF), "bench", "longmemeval", "--preset", "full", "--subject", "bench", "--paired-oracle", "--offline"),
+        *("--endpoint", url, "--model", "scripted", "--dataset", str(dataset), "--aef", str(evidence)),
+        *("--concurrency", str(CONCURRENCY), "--threshold", "0"),
+    ]
+
+
+def bench_pair(folder: Path, options: argparse.Namespace) -> Figure:
+    """Compare a paired benchmark with a plain loop over the calls that it makes."""
+    dataset, script = generate(folder, options.questions, prompt_bytes=PROMPT_BYTES, latency_ms=LATENCY_MS)
+    log, bodies, evidence = folder / "log", folder / "bodies", folder / "evidence"
+    with provider(script, log) as url:
+        once(Side(), paired(url, dataset, evidence))
+    with open(log, "rb") as requests, open(bodies, "w", encoding="ascii") as file:
+        for line in requests:
+            asked = json.loads(line)
+            most = {"answer": 512, "judge": 10}[asked["purpose"]]
+            body = {"model": asked["model"], "messages": asked["messages"], "temperature": 0, "max_tokens": most}
+            file.write(json.dumps(body) + "\n")
+    with provider(script) as url:
+        loop = [PYTHON, "-c", PLAIN_CALLS, f"{url}/chat/completions", str(bodies), str(CONCURRENCY)]
+        plain, ours = in_turn(loop, paired(url, dataset, evidence), options.repeat)
+    ratio = ours.median / plain.median
+    name = f"{options.questions} paired questions / the same calls"
+    return Figure(name, plain, ours, ratio, "at most 1.15", ratio <= 1.15)
+
+
 BENCHES: dict[str, Callable[[Path, argparse.Namespace], Figure]] = {
     "start": bench_start,
     "lines": bench_lines,
     "blobs": bench_blobs,
+    "pair": bench_pair,
 }
 
 
@@ -162,6 +231,7 @@ def main() -> int:
     parser.add_argument("bench", nargs="*", choices=[*BENCHES, []], help="which to run (default: all)")
     parser.add_argument("--repeat", type=int, default=3, help="repetitions of each side")
     parser.add_argument("--lines", type=int, default=100_000, help="result lines of the `lines` bench")
+    parser.add_argument("--questions", type=int, default=500, help="questions of the `pair` bench")
     parser.add_argument("--json", action="store_true", help="print one JSON value on standard output")
     options = parser.parse_args()
     figures = []
