@@ -16,7 +16,7 @@ from aef_verify.encoding.paths import path_problems
 from aef_verify.encoding.times import is_time, time_key
 from aef_verify.folder import Folder
 from aef_verify.integrity.facts import read_run
-from aef_verify.integrity.manifest import SEAL, Sealed, manifest_hash, read_sealed
+from aef_verify.integrity.manifest import SEAL, Sealed, manifest_hash, read_sealed, sealed_entries
 from aef_verify.problems import InputError, Problem
 from aef_verify.run import evidence, gates, results, traces
 from aef_verify.run.header import METRICS, RUN, is_closed
@@ -84,7 +84,7 @@ def _check_names(folder: Folder) -> None:
     if problems:
         first = problems[0]
         raise InputError(f"{folder.root}: {first.path}: {first.detail} [RUN-3]; nothing was sealed")
-    if len(folder.files) > limits.FILES:
+    if len(sealed_entries(folder)) > limits.FILES:
         raise InputError(f"{folder.root}: more than {limits.FILES:,} files; nothing was sealed")
 
 
