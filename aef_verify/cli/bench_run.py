@@ -34,7 +34,7 @@ def perform(options: Mapping[str, Any], *, as_json: bool, quiet: bool) -> int:
     asked = Asked(**options)
     check_evidence_options(asked)
     stop = asyncio.Event()
-    with _provider(asked) as url, stopping(stop) as interrupted:
+    with stopping(stop) as interrupted, _provider(asked) as url:
         settings = settings_for(asked, os.environ, bundled_url=url, version=version())
         with _progress(wanted=not quiet) as watch:
             result = run_bench(settings, stop=stop, watch=watch)
@@ -47,8 +47,9 @@ def _print(result: BenchResult, settings: Settings, code: int, *, as_json: bool)
     """Print the result; what kept evidence from being written is said apart, and the result is printed all the same."""
     from aef_verify.report.bench import as_value, bench_text
 
-    if result.unwritten is not None:
-        say(f"aef bench longmemeval: {result.unwritten}")
+    for fault in (result.unwritten, result.unprepared):
+        if fault is not None:
+            say(f"aef bench longmemeval: {fault}")
     try:
         if as_json:
             import json

@@ -7,9 +7,12 @@ Which session a handle stands for is known here alone. A fresh agent answers eac
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
@@ -43,7 +46,7 @@ class AgentAnswer(NamedTuple):
 
 
 class MemoryAgent(Protocol):
-    """A memory system under test. Either method may be a coroutine; plain ones run in a thread of their own."""
+    """A memory system under test. Plain methods run in a thread of their own, coroutine functions on the loop."""
 
     def ingest(self, sessions: Sequence[HandedSession]) -> Any:
         """Take the history of one question, in the order in which it took place."""
@@ -66,6 +69,10 @@ class AnswerFailedError(Exception):
         """Say how it failed."""
         super().__init__("no answer could be had")
         self.transport = transport
+
+
+class AgentError(Exception):
+    """A user's own agent failed; the message is the name of what it raised."""
 
 
 Factory = Callable[[Model], MemoryAgent]
@@ -161,6 +168,8 @@ def load_agent(name: str) -> Agent:
     Raises:
         InputError: no such agent, module or factory.
     """
+    if name == "bm25":
+        _check_bm25()
     if name in BUILT_IN:
         return BUILT_IN[name]
     module, colon, factory = name.partition(":")
@@ -173,11 +182,19 @@ def load_agent(name: str) -> Agent:
         found: object = import_module(module)
         for part in factory.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError) as fault:
-        raise InputError(f"--agent {name}: {fault}") from None
+    except (Exception, SystemExit) as fault:
+        # A user's own module is a stranger's code: importing it may raise anything.
+        raise InputError(f"--agent {name}: {type(fault).__name__}: {fault}") from None
     if not callable(found):
         raise InputError(f"--agent {name}: {factory} cannot be called")
     return Agent({"kind": "custom", "factory": name}, _accepting(found))
+
+
+def _check_bm25() -> None:
+    try:
+        import bm25s  # noqa: F401
+    except ImportError:
+        raise InputError("--agent bm25 needs bm25s: install aef-verify[bench]") from None
 
 
 def _accepting(factory: Callable[..., Any]) -> Factory:
@@ -189,11 +206,24 @@ def _accepting(factory: Callable[..., Any]) -> Factory:
     return factory if takes else lambda model: factory()
 
 
-async def answer_with(agent: MemoryAgent, sessions: Sequence[HandedSession], question: str, date: str) -> AgentAnswer:
-    """Have an agent take a history and answer one question."""
-    await _called(agent.ingest, sessions)
-    given = await _called(agent.answer, question, date)
-    return given if isinstance(given, AgentAnswer) else AgentAnswer(given if isinstance(given, str) else "")
+async def answer_with(
+    agent: Agent, model: Model, sessions: Sequence[HandedSession], question: str, date: str
+) -> AgentAnswer:
+    """Have a fresh agent take a history and answer one question.
+
+    Raises:
+        AnswerFailedError: the model gave no answer.
+        TypeError: the agent answered with something else than an `AgentAnswer` or a text.
+        Exception: whatever a user's own agent raises.
+    """
+    made = await _called(agent.factory, model)
+    await _called(made.ingest, sessions)
+    given = await _called(made.answer, question, date)
+    if isinstance(given, str):
+        return AgentAnswer(given)
+    if not isinstance(given, AgentAnswer) or not isinstance(given.text, str):
+        raise TypeError("an agent answers with an AgentAnswer or a text")
+    return given
 
 
 _BUILT_IN_TYPES = (FullHistory, NoMemory, Bm25)
@@ -201,9 +231,38 @@ _BUILT_IN_TYPES = (FullHistory, NoMemory, Bm25)
 
 async def _called(method: Callable[..., Any], *arguments: object) -> Any:
     """Call a method, in a thread where it could block, and wait for it."""
-    if inspect.iscoroutinefunction(method):
-        return await method(*arguments)
-    if isinstance(getattr(method, "__self__", None), _BUILT_IN_TYPES):
-        return method(*arguments)
-    found = await asyncio.to_thread(method, *arguments)
+    built_in = method in _BUILT_IN_TYPES or isinstance(getattr(method, "__self__", None), _BUILT_IN_TYPES)
+    if built_in or inspect.iscoroutinefunction(method):
+        found = method(*arguments)
+    else:
+        found = await _in_thread(method, *arguments)
     return await found if isinstance(found, Awaitable) else found
+
+
+async def _in_thread(method: Callable[..., Any], *arguments: object) -> Any:
+    """Call a method in a thread of its own, which nobody waits for once the benchmark is stopped."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def end(found: object, fault: BaseException | None) -> None:
+        if future.done():
+            return
+        if fault is None:
+            future.set_result(found)
+        else:
+            # A future takes no StopIteration, and SystemExit would end the loop.
+            future.set_exception(fault if isinstance(fault, AnswerFailedError) else AgentError(type(fault).__name__))
+
+    def call() -> None:
+        found, raised = None, None
+        try:
+            found = context.run(method, *arguments)
+        except BaseException as fault:
+            raised = fault
+        # The loop is closed where the benchmark has ended meanwhile.
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(end, found, raised)
+
+    threading.Thread(target=call, name="aef-agent", daemon=True).start()
+    return await future

@@ -8,7 +8,7 @@ questions in a row, by completion, whose every attempt failed in transport end t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -69,15 +69,15 @@ class Progress(NamedTuple):
 
 
 class ArmRun(NamedTuple):
-    """How an arm ended: the outcomes in roster order, why it was aborted (None: completed), what agents looked at.
+    """How an arm ended: the outcomes in roster order, why it was aborted (None: completed), what agents retrieved.
 
-    `retrieved` holds the ids of the sessions that each agent named, by question id.
+    `retrieved` says of each answered question whether all gold sessions are among those that its agent named.
     """
 
     outcomes: tuple[Outcome, ...]
     abort_reason: str | None
     scripted: bool
-    retrieved: dict[str, tuple[str, ...]]
+    retrieved: dict[str, bool]
 
 
 def now() -> str:
@@ -98,6 +98,8 @@ async def run_arm(
 ) -> ArmRun:
     """Answer and judge every question of a roster; returns early, with what there is, once `stop` is set."""
     arm = _Arm(question_of, agent, client, calls, len(roster), watch)
+    # A signal that came meanwhile sets `stop` from the loop.
+    await asyncio.sleep(0)
     if stop.is_set():
         return ArmRun((), INTERRUPTED, scripted=False, retrieved={})
     waiting = iter(roster)
@@ -143,7 +145,7 @@ class _Arm:
         self.client = client
         self.calls = calls
         self.outcomes: dict[str, Outcome] = {}
-        self.retrieved: dict[str, tuple[str, ...]] = {}
+        self.retrieved: dict[str, bool] = {}
         self.reason: str | None = None
         self.interrupted = False
         self.scripted = False
@@ -185,13 +187,31 @@ class _Arm:
         self.ended.set()
 
 
+class _Handle:
+    """The `Model` that an agent is given: what it asks is known here, which question it asks for is not."""
+
+    __slots__ = ("ask",)
+
+    def __init__(self, ask: Callable[[list[dict[str, str]]], Awaitable[str]]) -> None:
+        async def asked(messages: list[dict[str, str]]) -> str:
+            return await ask(messages)
+
+        self.ask = asked
+
+
+def _is_cancelled() -> bool:
+    """Whether this task was cancelled, and not only something that it awaits."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 class _Asked:
-    """One question while it is answered and judged; also the `Model` that its agent may ask."""
+    """One question while it is answered and judged."""
 
     def __init__(self, arm: _Arm, item: RosterItem) -> None:
         self.arm = arm
         self.item = item
-        self.reached = True
+        self._lost = self._reached = False
         self._attempts = Attempts()
         self._own_calls = 0
         self._usage: dict[tuple[str, str], list[int | None]] = {}
@@ -204,6 +224,11 @@ class _Asked:
     def scripted(self) -> bool:
         """Whether a response came marked by the fixture provider."""
         return self._attempts.scripted
+
+    @property
+    def reached(self) -> bool:
+        """Whether any attempt got a response, or none was needed."""
+        return self._reached or not self._lost
 
     async def ask(self, messages: list[dict[str, str]]) -> str:
         """Ask the answer model, as `Model` says."""
@@ -219,13 +244,16 @@ class _Asked:
         reply = await self.arm.client.complete(
             endpoint, messages, temperature=temperature, max_tokens=most, purpose=purpose, attempts=self._attempts
         )
+        unreached = reply.failure == "transport"
+        self._lost |= unreached
+        self._reached |= not unreached
         self._add(Usage(role, endpoint.model, reply.input_tokens, reply.output_tokens))
         return reply
 
     def _add(self, usage: Usage) -> None:
         totals = self._usage.setdefault((usage.role, usage.model), [None, None])
         for place, count in enumerate((usage.input_tokens, usage.output_tokens)):
-            if count is not None:
+            if isinstance(count, int) and count >= 0:
                 totals[place] = (totals[place] or 0) + count
 
     async def outcome(self) -> Outcome:
@@ -237,10 +265,11 @@ class _Asked:
             return self.closed("error", INTERRUPTED)
         try:
             answer = await self._answered(question)
-        except AnswerFailedError as fault:
-            self.reached = not fault.transport
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
             return self.closed("error", ANSWER_FAILED)
-        except Exception:
+        except (Exception, SystemExit):
             # An agent under test is a stranger's code: whatever it raises is its failure on this question.
             return self.closed("error", ANSWER_FAILED)
         if not answer.text.strip():
@@ -252,15 +281,15 @@ class _Asked:
         handles = {f"h{place}": session for place, session in enumerate(question.sessions, 1)}
         handed = [HandedSession(handle, session.date, session.turns) for handle, session in handles.items()]
         before = self._attempts.count
-        answer = await answer_with(self.arm.agent.factory(self), handed, question.text, question.date)
+        answer = await answer_with(self.arm.agent, _Handle(self.ask), handed, question.text, question.date)
+        named = {handles[handle].id for handle in answer.retrieved if handle in handles}
         if answer.calls is not None:
-            self._own_calls += max(answer.calls, 0)
+            self._own_calls += max(int(answer.calls), 0)
         elif self._attempts.count == before:
             self._own_calls += 1
         for usage in answer.usage:
-            self._add(usage)
-        named = [handles[handle].id for handle in answer.retrieved if handle in handles]
-        self.arm.retrieved[question.id] = tuple(dict.fromkeys(named))
+            self._add(Usage("agent", str(usage.model), usage.input_tokens, usage.output_tokens))
+        self.arm.retrieved[question.id] = set(question.gold) <= named
         return answer
 
     async def _judged(self, question: Question) -> Outcome:

@@ -100,7 +100,8 @@ class BenchResult(NamedTuple):
         written: the runs on disk, normal first.
         unwritten: why a run that is due is not on disk; None where all are.
         outcome: the gate's outcome; None where the normal arm did not complete.
-        retrieved: the ids of the sessions that the normal arm's agent named, by question id.
+        unprepared: why an oracle arm that is due could not be prepared, where no signal kept it from being.
+        retrieved: of each answered question of the normal arm, whether its agent named all gold sessions.
     """
 
     normal: ArmResult | None
@@ -108,7 +109,8 @@ class BenchResult(NamedTuple):
     written: tuple[Written, ...]
     unwritten: str | None
     outcome: str | None
-    retrieved: dict[str, tuple[str, ...]]
+    unprepared: str | None
+    retrieved: dict[str, bool]
 
     @property
     def gap(self) -> float | None:
@@ -122,7 +124,7 @@ class BenchResult(NamedTuple):
         if self.unwritten is not None:
             return 3
         aborted = any(arm is not None and not arm.complete for arm in (self.normal, self.oracle))
-        if interrupted or aborted or self.outcome is None:
+        if interrupted or aborted or self.unprepared is not None or self.outcome is None:
             return 1
         return gate.exit_code(self.outcome)
 
@@ -161,7 +163,8 @@ class _Bench:
         self.oracle: ArmResult | None = None
         self.written: list[Written] = []
         self.unwritten: str | None = None
-        self.retrieved: dict[str, tuple[str, ...]] = {}
+        self.unprepared: str | None = None
+        self.retrieved: dict[str, bool] = {}
         self.source = ""
 
     async def run(self) -> BenchResult:
@@ -170,6 +173,8 @@ class _Bench:
             sweep(settings.evidence.destination)
         if not self.stop.is_set():
             self.source = source_inputs_digest(settings.dataset, settings.roster)
+            # A signal that came meanwhile sets `stop` from the loop.
+            await asyncio.sleep(0)
         if not self.stop.is_set():
             async with Client(
                 timeout=settings.timeout,
@@ -181,7 +186,9 @@ class _Bench:
         outcome = None
         if self.normal is not None and self.normal.complete:
             outcome = gate.decide(self.normal, settings.threshold)
-        return BenchResult(self.normal, self.oracle, tuple(self.written), self.unwritten, outcome, self.retrieved)
+        return BenchResult(
+            self.normal, self.oracle, tuple(self.written), self.unwritten, outcome, self.unprepared, self.retrieved
+        )
 
     async def _arms(self, client: Client) -> None:
         settings = self.settings
@@ -190,15 +197,25 @@ class _Bench:
         self._write(self.normal)
         if not settings.paired or not self.normal.complete or self.unwritten is not None:
             return
+        projected = await self._projected()
+        if projected is not None:
+            self.oracle, _ = await self._arm(client, ORACLE, ORACLE_READER, projected.__getitem__)
+            self._write(self.oracle)
+
+    async def _projected(self) -> dict[str, Question] | None:
+        """Project every history; None where a signal comes first, or the dataset is not what it was."""
         projected: dict[str, Question] = {}
-        for item in settings.roster:
+        for item in self.settings.roster:
             # A signal is seen between two questions, here as while they are asked.
             await asyncio.sleep(0)
             if self.stop.is_set():
-                return
-            projected[item.id] = project(settings.dataset.question(item.id))
-        self.oracle, _ = await self._arm(client, ORACLE, ORACLE_READER, projected.__getitem__)
-        self._write(self.oracle)
+                return None
+            try:
+                projected[item.id] = project(self.settings.dataset.question(item.id))
+            except InputError as fault:
+                self.unprepared = f"the oracle arm could not be prepared: {fault}"
+                return None
+        return projected
 
     async def _arm(
         self, client: Client, role: str, agent: Agent, question_of: Callable[[str], Question]
