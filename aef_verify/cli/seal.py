@@ -36,7 +36,8 @@ def seal(run: str, sealed_by: str, sealed_at: str | None, with_problems: bool, a
     from aef_verify.writing.seal import seal_run
 
     folder = one_run(run)
-    (entry,) = verify_evidence([folder]).runs
+    report = verify_evidence([folder])
+    (entry,) = report.runs
     if entry.message:
         raise InputError(entry.message)
     if entry.breaches and not with_problems:
@@ -49,6 +50,9 @@ def seal(run: str, sealed_by: str, sealed_at: str | None, with_problems: bool, a
         return PROBLEM
     with writing(os.path.join(folder, "seal.json")):
         run_hash = seal_run(folder, sealed_by=sealed_by, sealed_at=sealed_at or now())
+    for arm in (pair.normal for pair in report.pairs):
+        if arm is not None and arm.pair_id is not None:
+            _warn_of_links(folder, arm.pair_id)
     if as_json:
         write_text(json.dumps({"runHash": run_hash}) + "\n")
     else:
@@ -56,3 +60,12 @@ def seal(run: str, sealed_by: str, sealed_at: str | None, with_problems: bool, a
 
         write_text(f"sealed    {escaped(folder)}\nrun hash  {run_hash}\n")
     return OK
+
+
+def _warn_of_links(folder: str, pair_id: str) -> None:
+    """Say which oracles name the run as unsealed: their link no longer holds."""
+    from aef_verify.cli.output import say
+    from aef_verify.memory.pair_beside import unsealed_links_to
+
+    for oracle in unsealed_links_to(folder, pair_id):
+        say(f"aef seal: warning: {oracle} names this run as unsealed, so that the pair is no longer linked [pair-link]")
