@@ -14,7 +14,7 @@ from aef_verify.report.text import PROBLEMS, RUNS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "CLI.md").read_text()
 SECTIONS = dict(part.split("\n", 1) for part in TEXT.split("\n## ")[1:])
-DESCRIBED = ("verify", "show", "view", "seal", "keygen", "sign", "explain")
+DESCRIBED = ("verify", "show", "view", "pair", "compare-suites", "seal", "keygen", "sign", "explain")
 
 
 def options_of(name: str) -> set[str]:
@@ -35,7 +35,7 @@ def test_every_option_named_exists() -> None:
 
 
 def test_every_command_named_exists() -> None:
-    assert set(re.findall(r"\baef ([a-z]+)\b", TEXT)) <= set(main.commands)
+    assert set(re.findall(r"\baef ([a-z][a-z-]*)", TEXT)) <= set(main.commands)
 
 
 def test_numbers_are_the_codes() -> None:
