@@ -23,6 +23,18 @@ _BACKLOG = 1024
 _KEEP_ALIVE = 3600
 
 
+class _Server(uvicorn.Server):
+    """A server that breaks off what is still being answered when it stops, so that it never waits for a client."""
+
+    transports: dict[Address, asyncio.Transport]
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Break every connection off, and stop."""
+        for transport in list(self.transports.values()):
+            transport.abort()
+        await super().shutdown(sockets)
+
+
 class Loopback:
     """A provider on a port of 127.0.0.1; also a context manager, started on entry and stopped on exit."""
 
@@ -50,7 +62,7 @@ class Loopback:
         self._transports: dict[Address, asyncio.Transport] = {}
         self._record: Record | None = None
         self._chat: ChatCompletions | None = None
-        self._server: uvicorn.Server | None = None
+        self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Loopback:
@@ -103,7 +115,7 @@ class Loopback:
         self._port = listener.getsockname()[1]
         play = Play(self._script)
         self._chat = ChatCompletions(play, self._record, self._transports)
-        self._server = uvicorn.Server(
+        self._server = _Server(
             uvicorn.Config(
                 application(self._chat, play),
                 http=type("ThisWire", (Wire,), {"transports": self._transports}),
@@ -118,6 +130,7 @@ class Loopback:
                 timeout_keep_alive=_KEEP_ALIVE,
             )
         )
+        self._server.transports = self._transports
         ready = threading.Event()
         self._thread = threading.Thread(
             target=self._run, args=(self._server, listener, ready), name="aef-provider", daemon=True
