@@ -1,7 +1,6 @@
-"""[RUN-5], [RUN-8], [RUN-9] What `run.json` says of itself; [SUM-1] what `metrics.json` declares.
+"""[RUN-5] to [RUN-10] What `run.json` says of itself; [SUM-1] what `metrics.json` declares.
 
-And what no rule judges: [RUN-4], [RUN-6], [RUN-10], [RUN-12], [RUN-13], [RUN-15], [SEC-1] to [SEC-4] bind producers
-and hosts, a verifier only through the schema, or when it sees two runs.
+And what is taken as the producer's word: [RUN-12], [RUN-15], [ENC-19].
 """
 
 from __future__ import annotations
@@ -149,3 +148,110 @@ def test_enc19_ext_may_hold_anything_as_an_object(value: object, tmp_path: Path)
     expected = [] if isinstance(value, dict) else [["results.ndjson:1", "schema"], ["run.json", "schema"]]
     edits = (put("run.json", "ext", value), building.lines(building.result("c1", ext=value)))
     assert found(tmp_path, *edits) == expected
+
+
+@pytest.mark.parametrize(
+    ("subject", "valid"),
+    [
+        ({"ref": "agent:support/triage", "kind": "agent", "version": "7"}, True),
+        ({"ref": "agent:a", "kind": "novel"}, True),
+        ({"ref": "a-1:Support%20Agent%C3%A9", "kind": "agent"}, True),
+        ({"ref": "a" * 32 + ":" + "~" * 256, "kind": "agent"}, True),
+        ({"ref": "a" * 33 + ":x", "kind": "agent"}, False),
+        ({"ref": "a:" + "~" * 257, "kind": "agent"}, False),
+        ({"ref": "a:", "kind": "agent"}, False),
+        ({"ref": "A:x", "kind": "agent"}, False),
+        ({"ref": "1:x", "kind": "agent"}, False),
+        ({"ref": "agent:a b", "kind": "agent"}, False),
+        ({"ref": "agent:é", "kind": "agent"}, False),
+        ({"ref": "agent", "kind": "agent"}, False),
+        ({"ref": "agent:a\n", "kind": "agent"}, False),
+        ({"kind": "agent"}, False),
+        ({"ref": "agent:a"}, False),
+    ],
+)
+def test_run6_enc13_a_subject_is_named_by_a_typed_reference(
+    subject: dict[str, Any], valid: bool, tmp_path: Path
+) -> None:
+    """A kind of at most 32 characters, a colon, a name of at most 256, printable and without a space."""
+    assert found(tmp_path, put("run.json", "subject", subject)) == ([] if valid else [["run.json", "schema"]])
+
+
+@pytest.mark.parametrize(
+    ("version", "valid"),
+    [
+        ("7", True),
+        ("~" * 128, True),
+        ("latest-1", True),
+        ("~" * 129, False),
+        ("", False),
+        ("1 0", False),
+        ("1.0\n", False),
+        ("é", False),
+        ("latest", False),
+        ("LaTeSt", False),
+        (7, False),
+        (None, False),
+    ],
+)
+def test_enc10_a_version_is_exact_and_latest_is_none(version: object, valid: bool, tmp_path: Path) -> None:
+    for at, place in enumerate((("subject", "version"), ("producer", "version"), ("suite", "version"))):
+        problems = found(tmp_path / str(at), put("run.json", *place, version))
+        assert problems == ([] if valid else [["run.json", "schema"]])
+
+
+@pytest.mark.parametrize(
+    ("execution", "valid"),
+    [
+        *(({"targetMode": mode}, True) for mode in ("live", "replayed", "scripted", "mocked", "novel")),
+        ({"targetMode": "live", "stimulus": "novel"}, True),
+        ({"targetMode": None}, False),
+        ({"stimulus": "suite"}, False),
+        ({}, False),
+    ],
+)
+def test_run7_how_the_target_was_driven_is_always_said(execution: dict[str, Any], valid: bool, tmp_path: Path) -> None:
+    """An unknown mode is taken, and reads as `mocked` [VER-8]."""
+    assert found(tmp_path, put("run.json", "execution", execution)) == ([] if valid else [["run.json", "schema"]])
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "valid"),
+    [
+        ("https://example.org", True),
+        ("https://example.org:8443/v1/chat", True),
+        ("https://user@example.org/", False),
+        ("https://user:secret@example.org/", False),
+        ("https://example.org/?api-key=x", False),
+        ("https://example.org?x", False),
+        ("https://example.org/#x", False),
+        ("https://example.org/\n", False),
+        ("example.org", False),
+    ],
+)
+def test_run10_an_endpoint_holds_no_credential(endpoint: str, valid: bool, tmp_path: Path) -> None:
+    edit = put("run.json", "deployment", {"ref": "site:eu", "endpoint": endpoint})
+    assert found(tmp_path, edit) == ([] if valid else [["run.json", "schema"]])
+
+
+@pytest.mark.parametrize(
+    ("run_id", "valid"),
+    [
+        ("A-z.0_9:-", True),
+        ("a" * 128, True),
+        ("a" * 129, False),
+        ("", False),
+        ("a b", False),
+        ("é", False),
+        ("a\n", False),
+    ],
+)
+def test_enc13_an_id_is_printable_ascii_of_its_length(run_id: str, valid: bool, tmp_path: Path) -> None:
+    edits = put("run.json", "runId", run_id), put("summary.json", "runId", run_id)
+    assert (found(tmp_path, *edits) == []) is valid
+
+
+def test_enc13_ids_compare_byte_for_byte(tmp_path: Path) -> None:
+    assert found(tmp_path, put("summary.json", "runId", building.RUN_ID.upper())) == [
+        ["summary.json", "summary-run-id"]
+    ]

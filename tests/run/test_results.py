@@ -1,4 +1,4 @@
-"""[RES-4] to [RES-11] The result tree: ids, parents, composites, and what one line says of itself.
+"""[RES-1] to [RES-11] The result tree: ids, parents, composites, and what one line says of itself.
 
 Beside the rows of `test_codes.py`: the readings of two lines with one id, numbers written as `2.0`, and what is
 descriptive and never judged [RES-6], [RES-7], [RES-9], [RES-11].
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,28 @@ def found(root: Path, *given: Json, closed: bool = True) -> list[tuple[int, str]
     problems = pairs(verify_run(run.write(root)).problems)
     assert all(path.startswith(f"{RESULTS}:") for path, _ in problems)
     return [(int(path.rpartition(":")[2]), code) for path, code in problems]
+
+
+ABSENT = ("not_measured", "not_applicable", "skipped", "error", "pending")
+STATES = ("passed", "failed", "warn", "inconclusive", "scored", *ABSENT)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_res1_res2_a_typed_absence_has_a_reason_and_no_score(state: str, tmp_path: Path) -> None:
+    """Ten states, closed [VER-9]; another state needs no reason and may have scores."""
+    line = result("c1", state=state)
+    bare = {name: value for name, value in line.items() if name != "reason"}
+    scored = line | {"scores": [building.score(0)]}
+    expected = [(1, "schema")] if state in ABSENT else []
+    assert found(tmp_path / "right", line, closed=False) == []
+    assert found(tmp_path / "bare", bare, closed=False) == expected
+    assert found(tmp_path / "scored", scored, closed=False) == expected
+    assert found(tmp_path / "empty", line | {"scores": []}, closed=False) == expected
+
+
+@pytest.mark.parametrize("state", ["Passed", "ok", "", None, 1, ["passed"]])
+def test_res1_there_is_no_other_state(state: Any, tmp_path: Path) -> None:
+    assert found(tmp_path, result("c1") | {"state": state}) == [(1, "schema")]
 
 
 @pytest.mark.parametrize(
