@@ -18,7 +18,7 @@ BLOCK = 1 << 20
 """Bytes read at a time."""
 
 MAX_FOLDERS = 200
-"""Folders within each other that are searched; a path so deep breaks [RUN-3]'s 255 bytes long before."""
+"""Folders within each other that are searched (docs/READINGS.md, folders deep below each other)."""
 
 _FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -52,7 +52,7 @@ class Read(NamedTuple):
 
 
 def path_bytes(entry: Entry) -> bytes:
-    """Sort key: the path's UTF-8 bytes [SEAL-3]; of names that are spelled alike, the name's own bytes."""
+    """Sort key: the path's UTF-8 bytes [SEAL-3], then the name's own (docs/READINGS.md, names that are spelled alike)."""
     path = entry.path.encode()
     return path if entry.path == entry.name else path + b"\0" + os.fsencode(entry.name)
 

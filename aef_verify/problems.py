@@ -41,7 +41,10 @@ class Problem(NamedTuple):
 
 
 def order_key(problem: Problem) -> tuple[bytes, int, bytes]:
-    """Sort key: path by UTF-8 bytes, then line as a number in the files of `LINE_FILES`, then code."""
+    """Sort key: path by UTF-8 bytes, then line as a number in the files of `LINE_FILES`, then code.
+
+    The lines of a file stand together (docs/READINGS.md, names that look like lines).
+    """
     path = problem.path
     file, colon, line = path.rpartition(":")
     if colon and file in LINE_FILES and line.isascii() and line.isdigit():

@@ -35,7 +35,7 @@ def read_run(folder: Folder) -> Document | None:
 
 
 def read_results(folder: Folder) -> Results:
-    """Return the results; a line without a well-formed id is skipped (docs/READINGS.md)."""
+    """Return the results; a line without one is skipped (docs/READINGS.md, result lines without an id)."""
     entry = folder.get(RESULTS)
     if entry is None:
         return Results({}, whole=False)

@@ -50,7 +50,7 @@ class Seal(NamedTuple):
 def read_seal(folder: Folder, *, details: bool = False) -> Seal:
     """Read `seal.json` of a run, with the reason why it is not valid if asked.
 
-    A link or pipe of that name leaves the run unsealed (docs/READINGS.md).
+    A link or pipe of that name leaves the run unsealed (docs/READINGS.md, a seal that is no file).
     """
     entry = folder.get(SEAL)
     if entry is None:
