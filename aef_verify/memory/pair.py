@@ -153,12 +153,12 @@ def _check(group: Sequence[Arm]) -> PairReport:
     normal, oracle = chosen[NORMAL], chosen[ORACLE]
     for arm in group:
         if pair_id is not None and arm.outcome == "invalid":
-            found.of_pair(pair_id, "pair-run", "the run of an arm is invalid", arm.run_id)
+            found.of_pair(pair_id, "pair-run", f"the run {arm.run_id} is invalid")
         elif arm.fields is None:
             found.of_run(arm, "pair-schema", arm.refused)
     duplicates = list(_duplicates(group))
     for role, other in duplicates:
-        found.of_pair(str(pair_id), "pair-duplicate", f"another run is the {role} arm, too", other.run_id)
+        found.of_pair(str(pair_id), "pair-duplicate", f"the run {other.run_id} is the {role} arm, too")
     if not duplicates:
         _judge(normal, oracle, found)
     shown = [arm for arm in (normal, oracle) if arm is not None]

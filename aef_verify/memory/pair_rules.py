@@ -163,7 +163,9 @@ def _is_scored_known(questions: Questions) -> bool:
 
 def _complete(arm: Arm, fields: Fields, found: Findings) -> None:
     if fields.complete != arm.is_complete:
-        found.of_run(arm, "pair-complete", f"the run's status is {arm.status}, and complete", fields.complete)
+        found.of_run(
+            arm, "pair-complete", f"the run's status is {arm.status}, and complete says otherwise", fields.complete
+        )
 
 
 def _interrupted(arm: Arm, fields: Fields, found: Findings) -> None:
