@@ -52,7 +52,7 @@ class Read(NamedTuple):
 
 
 def path_bytes(entry: Entry) -> bytes:
-    """Sort key: the path's UTF-8 bytes [SEAL-3], then the name's own (docs/READINGS.md, names that are spelled alike)."""
+    """Sort key: the path's UTF-8 bytes [SEAL-3], then the name's (docs/READINGS.md, names that are spelled alike)."""
     path = entry.path.encode()
     return path if entry.path == entry.name else path + b"\0" + os.fsencode(entry.name)
 
