@@ -165,7 +165,13 @@ def near_json() -> st.SearchStrategy[bytes]:
     tokens = st.lists(token, max_size=8).map(b"".join)
     written = json_values().map(lambda value: json.dumps(value, ensure_ascii=False).encode())
     cut = st.builds(_cut, written, st.integers(0), st.integers(0), token)
-    return st.binary(max_size=30) | tokens | written | cut | written.flatmap(spellings)
+    around = st.sampled_from(((b"[", b"]"), (b'{"a":', b"}"), (b"[0,", b"]"), (b" ", b"\n"), (b"", b"")))
+    single = st.builds(_between, around, st.lists(token, min_size=1, max_size=2).map(b"".join))
+    return st.binary(max_size=30) | tokens | single | written | cut | written.flatmap(spellings)
+
+
+def _between(around: tuple[bytes, bytes], data: bytes) -> bytes:
+    return around[0] + data + around[1]
 
 
 def _cut(data: bytes, at: int, length: int, between: bytes) -> bytes:

@@ -230,9 +230,9 @@ def test_any_two_spellings_of_an_instant_are_one_time(spelled: tuple[str, str]) 
     assert time_key(left) == time_key(right)
 
 
-DURATION = st.lists(
-    st.sampled_from(["P", "T", "D", "H", "M", "S", "W", "0", "12345", "123456", "-", ".", "٣", "\n"]), max_size=7
-)
+FIGURES = st.sampled_from(["", "0", "7", "00", "12345", "99999", "123456", "-1", "1.5", "٣"])
+PART = st.builds("{}{}".format, FIGURES, st.sampled_from(["D", "H", "M", "S", "W", "T", "", "\n"]))
+near_durations = st.builds("{}{}{}".format, st.sampled_from("PPPp"), PART, st.lists(PART, max_size=3).map("".join))
 
 
 def plain_duration(text: str) -> int | None:
@@ -255,8 +255,8 @@ def plain_duration(text: str) -> int | None:
     return total if parts else None
 
 
-@examples(400)
-@given(DURATION.map("".join) | durations().map(lambda found: found[0]))
+@examples(800)
+@given(near_durations | durations().map(lambda found: found[0]) | st.text(max_size=6))
 def test_a_duration_is_what_the_rule_says(text: str) -> None:
     try:
         seconds: int | None = parse_duration(text)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from aef_verify.conformance.contract import perform
 from aef_verify.problems import InputError
+from aef_verify.run.traces import LOGS, TRACES, TraceRules
 from aef_verify.run.verify import verify_run
 from aef_verify.strategies import (
     Entry,
@@ -108,6 +109,41 @@ def test_a_changed_run_gets_a_report_or_a_refusal(changed: tuple[OverlaidRun, Ho
         with open(os.path.join(place, "policy.json"), "wb") as file:
             file.write(run.policy.data)
         check(folder, file.name)
+
+
+OTLP = (
+    *("resourceSpans", "resourceLogs", "resource", "scopeSpans", "scopeLogs", "scope", "spans", "logRecords", "events"),
+    *("attributes", "key", "value", "traceId", "spanId", "body"),
+)
+names = st.sampled_from(OTLP)
+leaves = st.none() | st.booleans() | st.integers(-1, 1) | st.sampled_from(("", "gen_ai.prompt", "ab" * 16, "CD" * 8))
+anything = st.recursive(
+    leaves, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(names, inner, max_size=3), max_leaves=12
+)
+
+
+def near_otlp(resources: str, scopes: str, records: str) -> st.SearchStrategy[dict[str, object]]:
+    """A line that is shaped like OTLP/JSON down to where anything may stand."""
+    attribute = st.fixed_dictionaries({"key": anything}) | anything
+    holder = st.fixed_dictionaries({}, optional={"attributes": st.lists(attribute, max_size=2)}) | anything
+    record = holder | st.dictionaries(names, anything, max_size=3)
+    scope = st.fixed_dictionaries({records: st.lists(record, max_size=2)}, optional={"scope": holder}) | anything
+    resource = st.fixed_dictionaries({scopes: st.lists(scope, max_size=2)}, optional={"resource": holder}) | anything
+    return st.fixed_dictionaries({resources: st.lists(resource, max_size=2) | anything})
+
+
+trace_lines = near_otlp("resourceSpans", "scopeSpans", "spans") | near_otlp("resourceLogs", "scopeLogs", "logRecords")
+
+
+@examples(300)
+@given(trace_lines, st.booleans())
+def test_a_trace_line_may_have_any_shape(line: dict[str, object], capture_off: bool) -> None:
+    """[RUN-14], [SEC-6] The format has no schema for these lines, so that nothing about them is sure."""
+    links = [("results.ndjson", 1, "ab" * 16, "cd" * 8), ("results.ndjson", 2, "ab" * 16, None)]
+    rules = TraceRules(links, capture_off)
+    rules.take(TRACES, 1, line)
+    rules.take(LOGS, 1, line)
+    assert {problem.code for problem in rules.finish()} <= {"content-capture", "trace-link"}
 
 
 @pytest.mark.parametrize("target", [b"OUTSIDE/canary", b"OUTSIDE/canaries", b"OUTSIDE/pipe", b"OUTSIDE", b".", b"/"])

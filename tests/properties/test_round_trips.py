@@ -100,6 +100,10 @@ def test_what_is_signed_verifies_for_exactly_these_bytes_and_this_type(
     report = verify_envelope(signed, payload, payload_type, policy)
     assert (report.result, report.verifies_for) == (None, ("git:ada@example",))
     assert [(found.keyid, found.result) for found in report.signatures] == [(key.keyid, "verified")]
+    theirs = envelope(payload, payload_type, [key])
+    assert verify_envelope(theirs, payload, payload_type, policy).verifies_for == ("git:ada@example",)
+    if key.algorithm == "ed25519":
+        assert json.loads(signed) == json.loads(theirs)
     for other, kind in ((payload + b"\n", payload_type), (payload[:-1] or b"x", payload_type), (payload, "x/y")):
         report = verify_envelope(signed, other, kind, policy)
         assert (report.result, report.verifies_for) == ("payload-mismatch", ())

@@ -22,6 +22,7 @@ from aef_verify.strategies import (
 from tests.properties.effort import examples
 from tests.properties.scratch import written
 
+FOLDERS = ("", "ext/", "blobs/", "blobs/sha256/ab/", "data/")
 SINGLE_BYTES = ("byte replaced", "bit flipped", "byte inserted", "byte deleted")
 
 
@@ -61,8 +62,9 @@ def test_any_other_change_of_a_sealed_run_s_files_is_found(run: RunFiles, data: 
 
 
 @examples(40)
-@given(sealed_runs(max_cases=1), paths(), st.binary(max_size=3))
-def test_any_added_file_is_found(run: RunFiles, path: str, content: bytes) -> None:
+@given(sealed_runs(max_cases=1), st.sampled_from(FOLDERS), paths(), st.binary(max_size=3))
+def test_any_added_file_is_found(run: RunFiles, folder: str, name: str, content: bytes) -> None:
+    path = folder + name
     taken = {*run, *(path[:at] for path in run for at in range(len(path)) if path[at] == "/")}
     assume(path not in taken and not any(path.startswith(f"{other}/") for other in run))
     report = verdict(run.replacing({path: content}))

@@ -66,6 +66,26 @@ def test_validators_agree_on_any_value(name: str) -> None:
     agree()
 
 
+ALIKE: list[object] = [1, 1.0, True, 0, 0.0, -0.0, False, None, "1", "", [], {}, 2.5, 2**53 - 1, 2.0**53 - 1, 1e308]
+alike = st.sampled_from(ALIKE)
+alike_values = alike | st.lists(alike, max_size=2) | st.dictionaries(st.sampled_from("ab"), alike, max_size=2)
+EQUALITY = (
+    {"uniqueItems": True},
+    {"contains": {"const": 0}},
+    {"contains": {"const": 1}},
+    {"contains": {"enum": ["1"]}},
+)
+
+
+@examples(400)
+@given(st.lists(alike_values | st.lists(alike_values, max_size=2), max_size=3))
+def test_validators_agree_on_what_is_equal(items: list[object]) -> None:
+    """[ENC-4] Numbers by value, members in any order, `true` and 1 never one; as far as schemas ask for it."""
+    for schema in EQUALITY:
+        native, pure = (compile_schema(json.dumps(schema)) for compile_schema in COMPILERS.values())
+        assert native(items) == pure(items)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_reader_takes_what_a_writer_may_write(name: str) -> None:
     """[VER-2], [VER-3] The reader's schema only relaxes the writer's."""
