@@ -163,7 +163,8 @@ class Loopback:
 
 
 def _listen(port: int) -> socket.socket:
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # With its protocol named: only of such a socket asyncio sends small parts at once, without waiting 40 ms for more.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":
             # A port that a provider has just left can be taken again.
