@@ -18,7 +18,7 @@ from aef_verify.cli.given import anchors_given, policy_given
 def show(run: str, policy: str | None, anchors: str | None, case: str | None, limit: int) -> int:
     """Verify RUN, then show it: outcome and problems, header, lanes, results, evidence, gates.
 
-    Exit code: as of `aef verify`.
+    Exit code: as of `aef verify`, for the run alone.
     """
     from aef_verify.cli.output import show as print_parts
     from aef_verify.engine.discover import one_run
@@ -27,6 +27,6 @@ def show(run: str, policy: str | None, anchors: str | None, case: str | None, li
     from aef_verify.report.run_text import run_text
 
     folder = one_run(run)
-    report = verify_evidence([folder], policy=policy_given(policy), anchors=anchors_given(anchors))
+    report = verify_evidence([folder], policy=policy_given(policy), anchors=anchors_given(anchors), pairs=False)
     print_parts(run_text(report.runs[0], read_content(folder, limit=limit, case=case), limit=limit))
     return report.exit_code

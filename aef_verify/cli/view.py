@@ -26,7 +26,7 @@ def view(run: str, at: str | None, policy: str | None, as_json: bool) -> int:
 
     folder, trusted = one_run(run), policy_given(policy)
     found = read_view(folder, at or now(), policy=trusted)
-    report = verify_evidence([folder], policy=trusted)
+    report = verify_evidence([folder], policy=trusted, pairs=False)
     if as_json:
         write_text(json.dumps(found.view, indent=2) + "\n")
     else:

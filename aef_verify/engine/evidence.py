@@ -48,6 +48,7 @@ def verify_evidence(
     anchors: Collection[str] | None = None,
     jobs: int | None = None,
     require: Collection[str] | None = None,
+    pairs: bool = True,
     watch: Callable[[Progress], object] | None = None,
 ) -> EvidenceReport:
     """Find every run at and below the paths, verify each, then every pair among them, and return one report.
@@ -61,6 +62,7 @@ def verify_evidence(
         jobs: how many runs are verified at once; by default 1 where they are few and small, else the number of cores.
         require: what every run must be to count as sound: any of `sealed`, `signed`, `anchored`; `linked`: every
             pair must be, and there must be one.
+        pairs: whether pairs among the runs are checked, too.
         watch: called here whenever something was read or verified.
 
     Raises:
@@ -81,7 +83,7 @@ def verify_evidence(
             required=required,
             policy=policy is not None,
             anchors=anchors is not None,
-            pairs=lambda: _pairs(arms),
+            pairs=lambda: _pairs(arms if pairs else ()),
         )
 
 

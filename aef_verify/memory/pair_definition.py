@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aef_verify.memory.definition import BETWEEN_ARMS, suite_ref
 from aef_verify.memory.digests import jcs_digest
-from aef_verify.memory.pair_lines import shortened
+from aef_verify.memory.pair_lines import TYPE_LANE, shortened
 
 if TYPE_CHECKING:
     from aef_verify.memory.pair_arm import Arm, Fields
@@ -161,9 +161,9 @@ def _roster_faults(arm: Arm, fields: Fields) -> Iterator[str]:
             if question not in asked:
                 yield f"the run completed without the question {question} of its roster"
                 break
-    for question, kind in arm.lines.types.items():
-        if question in types and types[question] != kind:
-            yield f"the question {question} is counted as {kind}, and its type in the roster is {types[question]}"
+    for question, lane in arm.lines.types.items():
+        if question in types and lane != TYPE_LANE + types[question]:
+            yield f"the question {question} is counted in lane {lane}, and its type in the roster is {types[question]}"
             break
 
 

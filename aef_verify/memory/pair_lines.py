@@ -38,7 +38,7 @@ QUESTION, TYPE = "qa", "type"
 """The paths of a question's line, and of its view by type."""
 
 TYPE_LANE = "longmemeval."
-"""What the lane of a type's view begins with."""
+"""What the lane of a type's view begins with; the type follows."""
 
 _SHORT = 64
 """Characters of a case id that are kept whole; a longer one is kept as its beginning and a digest."""
@@ -83,7 +83,7 @@ class Lines(NamedTuple):
         roots: the states of the root lines of each case.
         leaves: how many lines without children have each state, as bits; empty with our definition.
         asked: the states of each case's line at path `qa`; None without our definition.
-        types: what each case's view at path `type` says is the question's type; empty without our definition.
+        types: the lane of each case's view at path `type`; empty without our definition.
     """
 
     roots: dict[str, int]
@@ -146,7 +146,7 @@ class LinesReader:
             if line["path"] == QUESTION:
                 self._asked[case] = self._asked.get(case, 0) | state
             elif line["path"] == TYPE:
-                self._types[case] = shortened((line.get("lane") or "").removeprefix(TYPE_LANE))
+                self._types[case] = line.get("lane") or ""
             return
         self._states[id_bytes(line["resultId"])] = state
         if parent is not None:

@@ -35,7 +35,7 @@ NAMES = (
 """The documents that have a schema."""
 
 PROFILES = ("memory-pair",)
-"""What profiles on top of the format put into `ext`: one schema each, the reader's, without references (`profiles/`)."""
+"""What profiles put into `ext`: one schema each, a reader's, without references (`profiles/`)."""
 
 _HERE = os.path.dirname(__file__)
 _BUNDLED = os.path.join(_HERE, "bundled")

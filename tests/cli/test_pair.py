@@ -137,6 +137,14 @@ def test_what_is_no_pair_is_2(tmp_path: Path) -> None:
         assert said in done.stderr
 
 
+def test_an_oracle_alone_is_an_orphan_and_can_be_shown(tmp_path: Path) -> None:
+    _, oracle = write(tmp_path, Drafts())
+    done = call("verify", oracle)
+    assert (done.exit_code, "pair-orphan" in done.stdout) == (1, True)
+    assert call("show", oracle).exit_code == 0
+    assert call("view", oracle, "--at", "2026-10-03T00:00:00Z").exit_code == 0
+
+
 def test_a_running_arm_is_noted(tmp_path: Path) -> None:
     drafts = Drafts(sealed=False)
     drafts.normal[RUN]["status"] = "running"

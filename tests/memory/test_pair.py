@@ -75,6 +75,18 @@ def extension(role: str, value: Any) -> Edit:
     return put(role, SUMMARY, "ext", EXTENSION, value)
 
 
+def view_lane(role: str, case: str, lane: str) -> Edit:
+    """Put a question's view by type into another lane, of which the summary has no figure."""
+
+    def edit(drafts: Drafts) -> None:
+        for line in drafts.of(role)["results.ndjson"]:
+            if (line["caseId"], line["path"]) == (case, "type"):
+                line["lane"] = lane
+        relabelled(role, "", "")(drafts)
+
+    return edit
+
+
 SEALED = [
     Row("nothing", (), []),
     # The pair fields, one by one
@@ -189,6 +201,7 @@ SEALED = [
         [*pair("pair-gap", "pair-roster"), *normal("pair-counts", "pair-definition")],
     ),
     Row("a relabelled question", (relabelled(NORMAL, "q3", TYPES[5]),), normal("pair-definition")),
+    Row("a type without its lane", (view_lane(NORMAL, "q3", TYPES[4]),), normal("pair-definition")),
     # Definitions
     Row("stripped", (drop(ORACLE, DEFINITION),), oracle("pair-definition")),
     Row("stripped of normal", (drop(NORMAL, DEFINITION),), normal("pair-definition")),

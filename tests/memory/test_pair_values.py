@@ -35,7 +35,7 @@ def test_questions_with_our_definition_are_the_lines_at_qa() -> None:
         questions = lines.questions(observed)
         assert questions is not None
         assert (questions.number, questions.passed, questions.least_scored, questions.most_scored) == (4, 2, 4, 4)
-    assert lines.types == {question.id: question.type for question in QUESTIONS}
+    assert lines.types == {question.id: f"longmemeval.{question.type}" for question in QUESTIONS}
 
 
 def test_questions_of_several_root_cases() -> None:
