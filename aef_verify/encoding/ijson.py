@@ -79,7 +79,7 @@ def _overflows(value: object) -> bool:
     if kind is int:
         return _is_beyond(cast("int", value))
     if kind is dict or kind is list:
-        for item in value.values() if kind is dict else value:  # type: ignore[attr-defined] # as `kind` says
+        for item in value.values() if kind is dict else value:  # type: ignore[attr-defined, union-attr] # as `kind` says
             # Most items are strings: a call for each would cost more than the parsing.
             if type(item) is not str and _overflows(item):
                 return True
