@@ -48,6 +48,22 @@ def test_parsers_agree_on_any_bytes(data: bytes) -> None:
     assert agree(data)
 
 
+number_texts = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "-", "+", "--"]),
+    st.sampled_from(["0", "1", "17976931348623157", "9" * 15, "1" + "0" * 308, "9" * 309, "01", ""]),
+    st.sampled_from(["", ".0", ".5", "." + "9" * 25, ".", ".e"]),
+    st.sampled_from(["", "e0", "E+1", "e292", "e308", "e309", "e400", "e-324", "e-400", "e99999", "e", "e1.0", "e+-1"]),
+)
+
+
+@examples(500)
+@given(number_texts, st.sampled_from([(b"", b""), (b"[", b"]"), (b'{"a":[0,', b"]}")]))
+def test_parsers_agree_on_any_number(text: str, around: tuple[bytes, bytes]) -> None:
+    """[ENC-3] What overflows binary64 is refused, what underflows is read."""
+    assert agree(around[0] + text.encode() + around[1])
+
+
 @examples(200)
 @given(st.data())
 def test_parsers_agree_on_changed_documents(data: st.DataObject) -> None:
