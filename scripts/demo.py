@@ -1,7 +1,8 @@
 """Verify the bundled evidence, sound and tampered, with the real command line, and check what it says.
 
 Every command is shown as a reader can repeat it, and its output is its own. What must come out stands in
-`fixtures/expected.json`; the exit code is 1 if anything else does. Nothing is written, no network is used.
+`fixtures/expected.json`; the exit code is 1 if anything else does. The last part makes evidence of its own, in a
+temporary folder: a paired benchmark, answered over HTTP by a scripted provider on 127.0.0.1. No network is used.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from aef_verify.integrity.manifest import ATTESTATION, SEAL
 from scripts.fixture_runs.red_team import VIEWED_AT
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
@@ -107,8 +110,14 @@ NEXT = (
     ("Ask what a code means", "aef explain trials"),
     ("Take a copy and change a byte", "cp -r evidence/sound/triage /tmp/mine"),
     ("Verify your own evidence", "aef verify PATH"),
+    ("Put your own agent to the test", "docs/BENCH.md"),
     ("Read what was done to each copy", "fixtures/README.md"),
 )
+
+
+IDENTITY = "git:you@example.org"
+BENCH = ("bench", "longmemeval", "--subject", "my-agent", "--paired-oracle", "--offline", "--aef", "evidence")
+LINKED = ("verify", "--policy", "policy.json", "--require", "linked")
 
 
 class Demonstration:
@@ -146,7 +155,79 @@ class Demonstration:
                 print()
             self.step(step)
 
-    def step(self, step: Step) -> None:
+    def paired(self, number: int, folder: Path) -> None:
+        """Run a paired benchmark in a folder, verify what it writes, and show a tampered copy refused."""
+        self.heading(f"{number}. A benchmark that writes evidence of its own")
+        self.say(
+            "First a key, and a policy that trusts it. Then LongMemEval in two arms, over a small bundled workload and "
+            "real HTTP: the agent under test answers from whole histories, and after it an oracle from the sessions "
+            "that hold the answer. What lies between the two is what memory costs. A scripted provider on 127.0.0.1 "
+            "answers and judges."
+        )
+        print()
+        entry = self.shown(("keygen", "--identity", IDENTITY, "key.pem"), folder)
+        (folder / "policy.json").write_text(json.dumps({"keys": [json.loads(entry)]}), encoding="utf-8")
+        self.say('policy.json is that entry in {"keys": […]}.', "  ")
+        print()
+        self.step(Step("", (*BENCH, "--aef-key", "key.pem"), 0), folder)
+        print()
+        self.step(
+            Step("Two sealed, signed runs. Do they belong together, and who says so?", (*LINKED, "evidence"), 0), folder
+        )
+        self.pair(folder, "evidence", "linked", [], [IDENTITY])
+
+    def relabelled(self, number: int, folder: Path) -> None:
+        """Pass the normal run off as another agent's, and verify it beside its oracle."""
+        for run in (folder / "evidence").iterdir():
+            shutil.copytree(run, folder / "tampered" / run.name.rpartition("-")[2])
+        run = folder / "tampered" / "normal"
+        document = json.loads((run / "run.json").read_bytes())
+        document["subject"]["ref"] = "agent:another-agent"
+        (run / "run.json").write_text(json.dumps(document), encoding="utf-8")
+        (run / SEAL).unlink()
+        (run / ATTESTATION).unlink()
+        self.heading(f"{number}. The same pair, tampered with")
+        self.step(
+            Step(
+                "A copy in which the normal run is passed off as another agent's: the name in run.json changed, "
+                "the signature thrown away, a new seal put on.",
+                ("seal", "tampered/normal"),
+                0,
+            ),
+            folder,
+        )
+        print()
+        self.step(Step("", (*LINKED, "tampered"), 1), folder)
+        self.pair(folder, "tampered", "invalid", ["pair-link"], [])
+        self.say(
+            "What to see: alone the new run is intact, though nobody signed it. But the signed oracle names the hash "
+            "of the run that it was measured beside, and this is another one.",
+            "  ",
+        )
+
+    def pair(self, folder: Path, path: str, outcome: str, codes: list[str], signers: list[str]) -> None:
+        """Compare what the verifier says of the one pair there, as JSON, with what must come out."""
+        command = ["aef", "verify", "--json", "--policy", "policy.json", path]
+        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=False)
+        said = [
+            pair_words(pair["outcome"], [problem["code"] for problem in pair["problems"]], pair["signedBy"])
+            for pair in json.loads(done.stdout)["pairs"]
+        ]
+        wanted = pair_words(outcome, codes, signers)
+        self.expect(said == [wanted], "; ".join(said) or "no pair", wanted)
+
+    def shown(self, arguments: Sequence[str], folder: Path) -> bytes:
+        """Run a command for everyone to see, check that it succeeds, and return what it printed."""
+        print(self.styled(self.command_line(arguments), BOLD), end="\n\n", flush=True)
+        done = subprocess.run(["aef", *arguments], cwd=folder, capture_output=True, check=False)
+        print(textwrap.fill(done.stderr.decode().strip(), self.width), flush=True)
+        for line in done.stdout.decode().splitlines():
+            self.say(line)
+        print()
+        self.expect(done.returncode == 0, f"exit code {done.returncode}", "exit code 0")
+        return done.stdout
+
+    def step(self, step: Step, folder: Path = FIXTURES) -> None:
         """Say what is about to be verified, run the command for everyone to see, and check its exit code."""
         about = self.evidence.get(f"{TAMPERED}/{step.words}")
         if about is not None:
@@ -156,7 +237,7 @@ class Demonstration:
             self.say(step.words)
             print()
         print(self.styled(self.command_line(step.arguments), BOLD), end="\n\n", flush=True)
-        code = subprocess.run(["aef", *step.arguments], cwd=FIXTURES, check=False).returncode
+        code = subprocess.run(["aef", *step.arguments], cwd=folder, check=False).returncode
         print()
         self.expect(code == step.exit_code, f"exit code {code}", f"exit code {step.exit_code}")
         if about is not None:
@@ -208,6 +289,12 @@ class Demonstration:
         )
 
 
+def pair_words(outcome: str, codes: Sequence[str], signers: Sequence[str]) -> str:
+    """Say what a pair comes to."""
+    because = f" because of {', '.join(codes)}" if codes else ""
+    return f"the pair is {outcome}{because}, signed by {', '.join(signers) or 'nobody'}"
+
+
 def facts(run: Document) -> Document:
     """Return what the report says of one run, as the table says it."""
     return {
@@ -223,18 +310,25 @@ def facts(run: Document) -> Document:
 def main() -> int:
     """Show everything and return the exit code."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        # The benchmark is answered by its own provider, whatever the caller uses otherwise.
+        os.environ.pop(name, None)
     os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
     show = Demonstration(json.loads((FIXTURES / "expected.json").read_bytes())["evidence"])
     os.environ["COLUMNS"] = str(show.width)
     show.say(
         "aef-verify checks evidence of AI-agent evaluations. This is what it says of evidence that is sound, and of "
-        "copies that somebody tampered with. All of it is bundled and made up; no network, nothing is written."
+        "copies that somebody tampered with. All of it is bundled and made up. No network is used, and nothing is "
+        "written but a temporary folder at the end."
     )
     print()
     show.say('To repeat a command, first: PATH="$PWD/.venv/bin:$PATH"; cd fixtures')
     for number, part in enumerate(PARTS, 1):
         show.part(number, part)
     show.compare()
+    with tempfile.TemporaryDirectory(prefix="aef-demo-") as folder:
+        show.paired(len(PARTS) + 1, Path(folder))
+        show.relabelled(len(PARTS) + 2, Path(folder))
     show.heading("Done")
     if show.faults:
         show.say(f"{len(show.faults)} of {show.checked} checks failed:")
