@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import rfc8785
+
 from aef_verify.memory.definition import BETWEEN_ARMS, suite_ref
-from aef_verify.memory.digests import jcs_digest
 from aef_verify.memory.pair_lines import TYPE_LANE, shortened
 
 if TYPE_CHECKING:
@@ -65,11 +67,12 @@ ABSENT = Definition()
 def definition_facts(document: Document) -> Definition:
     """Return the facts of a definition, whatever stands in it."""
     thresholds = document.get("thresholds")
+    written = {name: _canonical(value) for name, value in document.items()}
     return Definition(
         present=True,
-        digest=_digest(document),
-        shared=_digest({name: value for name, value in document.items() if name not in BETWEEN_ARMS}),
-        members={name: _digest(value) or "" for name, value in list(document.items())[:_NAMED]},
+        digest=_digest(written),
+        shared=_digest({name: data for name, data in written.items() if name not in BETWEEN_ARMS}),
+        members={name: sha256(data or b"").hexdigest() for name, data in list(written.items())[:_NAMED]},
         has_pair_id=_holds_pair_id(document),
         arm=_text(document, "arm"),
         variant=_text(document, "variant"),
@@ -81,11 +84,25 @@ def definition_facts(document: Document) -> Definition:
     )
 
 
-def _digest(value: object) -> str | None:
+def _canonical(value: Any) -> bytes | None:
+    """Return a value's canonical JSON, or None where it has none."""
     try:
-        return jcs_digest(value)
+        return rfc8785.dumps(value)
     except ValueError:
         return None
+
+
+def _digest(written: dict[str, bytes | None]) -> str | None:
+    """Return the JCS digest of an object whose members were written once: large values are not written again."""
+    state, lead = sha256(b"{"), b""
+    for name in sorted(written, key=lambda name: name.encode("utf-16-be", "surrogatepass")):
+        key, data = _canonical(name), written[name]
+        if key is None or data is None:
+            return None
+        state.update(lead + key + b":" + data)
+        lead = b","
+    state.update(b"}")
+    return "sha256:" + state.hexdigest()
 
 
 def _text(document: Document, name: str) -> str | None:

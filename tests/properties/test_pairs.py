@@ -8,17 +8,19 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aef_verify.engine.evidence import verify_evidence
 from aef_verify.memory import evidence
+from aef_verify.memory.digests import jcs_digest
 from aef_verify.memory.model import NORMAL, ORACLE, ArmResult
 from aef_verify.memory.pair import PairReport, verify_pair
+from aef_verify.memory.pair_definition import definition_facts
 from aef_verify.schemas import accepts
-from aef_verify.strategies import PairFiles, byte_changes, pairs
+from aef_verify.strategies import PairFiles, byte_changes, json_objects, pairs
 from aef_verify.strategies.pairs import LAYOUTS, OURS, TYPES, Question
 from tests.memory.arms import ENDED, arms
 from tests.memory.pairing import PAIR, RUN, Drafts, Edit, decided, defined, field, named_hash, pair_of, put, without
@@ -68,6 +70,16 @@ def test_mixed_pairs_are_never_linked(one: PairFiles, two: PairFiles) -> None:
     assume(one.normal.run_id != two.normal.run_id)
     assert report_of(PairFiles(one.normal, two.oracle)).outcome == "invalid"
     assert report_of(PairFiles(one.oracle, one.normal)).outcome == "invalid"
+
+
+@examples(200)
+@given(json_objects())
+def test_the_digest_of_a_definition_is_that_of_its_canonical_form(document: dict[str, Any]) -> None:
+    try:
+        due: str | None = jcs_digest(document)
+    except ValueError:
+        due = None
+    assert definition_facts(document).digest == due
 
 
 class Case(NamedTuple):
