@@ -24,15 +24,36 @@ _KEEP_ALIVE = 3600
 
 
 class _Server(uvicorn.Server):
-    """A server that breaks off what is still being answered when it stops, so that it never waits for a client."""
+    """A server that ends at once when it is told to, from any thread, and breaks off what is still being answered."""
 
-    transports: dict[Address, asyncio.Transport]
+    def __init__(self, config: uvicorn.Config, transports: dict[Address, asyncio.Transport]) -> None:
+        super().__init__(config)
+        self.ready = threading.Event()
+        self._transports = transports
+        self._ended = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def main_loop(self) -> None:
+        """Serve until the end."""
+        await self.on_tick(0)
+        self._loop = asyncio.get_running_loop()
+        self.ready.set()
+        await self._ended.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Break every connection off, and stop."""
-        for transport in list(self.transports.values()):
+        """Stop listening, and break every connection off."""
+        for server in self.servers:
+            server.close()
+        for transport in list(self._transports.values()):
             transport.abort()
-        await super().shutdown(sockets)
+        # Every connection learns of its end before what still answers on it is cancelled.
+        while self._transports:
+            await asyncio.sleep(0)
+
+    def end(self) -> None:
+        """End the server."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._ended.set)
 
 
 class Loopback:
@@ -115,51 +136,41 @@ class Loopback:
         self._port = listener.getsockname()[1]
         play = Play(self._script)
         self._chat = ChatCompletions(play, self._record, self._transports)
-        self._server = _Server(
-            uvicorn.Config(
-                application(self._chat, play),
-                http=type("ThisWire", (Wire,), {"transports": self._transports}),
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                log_level="critical",
-                access_log=False,
-                server_header=False,
-                date_header=False,
-                proxy_headers=False,
-                timeout_keep_alive=_KEEP_ALIVE,
-            )
+        config = uvicorn.Config(
+            application(self._chat, play),
+            http=type("ThisWire", (Wire,), {"transports": self._transports}),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=_KEEP_ALIVE,
         )
-        self._server.transports = self._transports
-        ready = threading.Event()
-        self._thread = threading.Thread(
-            target=self._run, args=(self._server, listener, ready), name="aef-provider", daemon=True
-        )
+        self._server = _Server(config, self._transports)
+        self._thread = threading.Thread(target=_run, args=(self._server, listener), name="aef-provider", daemon=True)
         self._thread.start()
-        ready.wait()
+        self._server.ready.wait()
         return self.base_url
 
     def stop(self) -> None:
         """Stop listening, break off what is still being answered, close the log; safe to call twice."""
         if self._thread is None or self._server is None:
             return
-        self._server.force_exit = self._server.should_exit = True
+        self._server.end()
         self._thread.join()
         if self._record is not None:
             self._record.close()
 
-    def _run(self, server: uvicorn.Server, listener: socket.socket, ready: threading.Event) -> None:
-        async def serve() -> None:
-            serving = asyncio.ensure_future(server.serve(sockets=[listener]))
-            while not server.started and not serving.done():
-                await asyncio.sleep(0)
-            ready.set()
-            await serving
 
-        try:
-            asyncio.run(serve())
-        finally:
-            ready.set()
+def _run(server: _Server, listener: socket.socket) -> None:
+    try:
+        asyncio.run(server.serve(sockets=[listener]))
+    finally:
+        listener.close()
+        server.ready.set()
 
 
 def _listen(port: int) -> socket.socket:
