@@ -35,6 +35,7 @@ OFFLINE_BACKOFF = 0.02
 
 _KEEP_ALIVE = 30.0
 _RETRIED = frozenset((408, 409, 429))
+_LIMIT_REFUSED = "status 400, max_tokens is not supported"
 _MARK = "x-aef-scripted"
 
 
@@ -123,6 +124,7 @@ class Client:
         self._sleep = sleep
         self._chance = chance or random.Random()
         self._targets: dict[Endpoint, Target] = {}
+        self._newer: set[Endpoint] = set()
         self._slots = asyncio.Semaphore(concurrency)
         self._http = httpx.AsyncClient(
             timeout=None,
@@ -159,7 +161,8 @@ class Client:
         """Return what a model answers to messages.
 
         Retried are what fails in transport (no connection, a connection that breaks off, a timeout, status 408, 409,
-        429 or 5xx) and a body that cannot be used. Any other status is final.
+        429 or 5xx) and a body that cannot be used. Any other status is final, but for a model that refuses `max_tokens`
+        by that name: it is asked again at once, and from then on, with `max_completion_tokens`.
 
         Args:
             endpoint: whom to ask.
@@ -175,10 +178,7 @@ class Client:
         to = self._targets.get(endpoint) or self._prepare(endpoint, purpose)
         counted = Attempts() if attempts is None else attempts
         before = counted.count
-        body: dict[str, Any] = {
-            "model": endpoint.model, "messages": messages, "temperature": temperature, "max_tokens": max_tokens
-        }  # fmt: skip
-        request = httpx.Request("POST", to.url, headers=list(to.headers), content=json.dumps(body).encode("ascii"))
+        request = self._request(endpoint, to, messages, temperature, max_tokens)
         failure = TRANSPORT
         while True:
             async with self._slots:
@@ -193,6 +193,10 @@ class Client:
                 )
             if made.failure != TRANSPORT:
                 failure = made.failure
+            if made.detail == _LIMIT_REFUSED and endpoint not in self._newer:
+                self._newer.add(endpoint)
+                request = self._request(endpoint, to, messages, temperature, max_tokens)
+                continue
             if made.failure == REJECTED or failed > self._retries:
                 return Reply(None, failed, None, None, counted.scripted, None, failure, made.detail)
             await self._sleep(backoff(self._first_backoff, failed, self._chance) if made.wait is None else made.wait)
@@ -202,6 +206,15 @@ class Client:
             check_offline(endpoint.base_url)
         self._targets[endpoint] = prepared = target(endpoint)
         return prepared
+
+    def _request(
+        self, endpoint: Endpoint, to: Target, messages: list[dict[str, str]], temperature: float, max_tokens: int
+    ) -> httpx.Request:
+        limit = "max_completion_tokens" if endpoint in self._newer else "max_tokens"
+        body: dict[str, Any] = {
+            "model": endpoint.model, "messages": messages, "temperature": temperature, limit: max_tokens
+        }  # fmt: skip
+        return httpx.Request("POST", to.url, headers=list(to.headers), content=json.dumps(body).encode("ascii"))
 
     async def _attempt(self, request: httpx.Request) -> _Attempt:
         try:
@@ -221,7 +234,8 @@ class Client:
             wait = retry_after(response.headers.get("retry-after"), datetime.now(UTC))
             return _Attempt(marked, TRANSPORT, f"status {status}", wait)
         if not 200 <= status < 300:
-            return _Attempt(marked, REJECTED, f"status {status}")
+            refused = status == 400 and _refuses_limit(body)
+            return _Attempt(marked, REJECTED, _LIMIT_REFUSED if refused else f"status {status}")
         return _understood(body, marked)
 
 
@@ -234,6 +248,15 @@ async def _read(response: httpx.Response) -> bytes | None:
             return None
         parts.append(part)
     return b"".join(parts)
+
+
+def _refuses_limit(body: bytes | None) -> bool:
+    """Whether an error says that `max_tokens` is a parameter the model does not take."""
+    try:
+        error = json.loads(body or b"")["error"]
+        return bool(error["param"] == "max_tokens" and error["code"] == "unsupported_parameter")
+    except (ValueError, RecursionError, KeyError, IndexError, TypeError):
+        return False
 
 
 def _understood(body: bytes | None, marked: bool) -> _Attempt:

@@ -10,6 +10,7 @@ import socket
 import traceback
 from typing import Any
 
+import httpx
 import pytest
 
 from aef_verify.problems import InputError
@@ -108,6 +109,32 @@ def test_one_unusable_body_among_failures_in_transport() -> None:
     with served(*rules) as running:
         reply = call(Endpoint(running.base_url, "m"), retries=2)
     assert (reply.failure, reply.attempts, reply.scripted) == ("malformed", 3, True)
+
+
+def test_a_model_that_takes_its_limit_by_the_newer_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+    refusal = {"message": "no", "param": "max_tokens", "code": "unsupported_parameter"}
+
+    def stream(body: object) -> httpx.ByteStream:
+        return httpx.ByteStream(json.dumps(body).encode())
+
+    async def answer(transport: object, request: httpx.Request) -> httpx.Response:
+        sent.append(json.loads(request.content))
+        if "max_tokens" in sent[-1]:
+            return httpx.Response(400, stream=stream({"error": refusal}))
+        return httpx.Response(200, stream=stream({"choices": [{"message": {"content": "there"}}]}))
+
+    async def run() -> list[Reply]:
+        async with Client(offline=True, retries=0) as client:
+            endpoint = Endpoint("http://127.0.0.1:9/v1", "m")
+            return [
+                await client.complete(endpoint, said(text), temperature=0, max_tokens=10, purpose="answer")
+                for text in "12"
+            ]
+
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", answer)
+    assert [(reply.text, reply.attempts) for reply in asyncio.run(run())] == [("there", 2), ("there", 1)]
+    assert [request.get("max_completion_tokens") for request in sent] == [None, 10, 10]
 
 
 def test_no_connection() -> None:
