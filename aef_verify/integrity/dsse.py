@@ -130,9 +130,7 @@ def _decoded(holder: dict[str, object], name: str, where: str) -> bytes:
         raise MalformedError(f"{where}{name}: {fault}") from None
 
 
-def verify_envelope(
-    envelope: bytes | None, payload: bytes, payload_type: str, policy: TrustPolicy
-) -> EnvelopeReport:
+def verify_envelope(envelope: bytes | None, payload: bytes, payload_type: str, policy: TrustPolicy) -> EnvelopeReport:
     """Verify an envelope over one file under a trust policy [SIG-5].
 
     Args:

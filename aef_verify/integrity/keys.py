@@ -78,9 +78,7 @@ def _pem_fault(pem: str) -> str:
     if label[1] != _LABEL:
         return f"it is a PEM block `{label[1]}`, where `{_LABEL}` is needed"
     lines = pem.replace("\r\n", "\n").split("\n")
-    bad = next(
-        (f" at line {number}" for number, line in enumerate(lines, 1) if not _PEM_LINE.fullmatch(line)), ""
-    )
+    bad = next((f" at line {number}" for number, line in enumerate(lines, 1) if not _PEM_LINE.fullmatch(line)), "")
     return (
         f"it is no strict PEM{bad}: base64 lines of 64 characters, the last one of 1 to 64, no blank line, "
         "no space within a line, nothing before or after the block"

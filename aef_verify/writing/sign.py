@@ -120,9 +120,7 @@ def _check_labels(labels: list[str]) -> None:
         raise InputError("no PEM block, where an unencrypted PKCS#8 `PRIVATE KEY` block is needed")
     for label in labels:
         if label != "PRIVATE KEY":
-            raise InputError(
-                _REFUSED_LABELS.get(label, f"a PEM block `{label}`, where `PRIVATE KEY` is needed")
-            )
+            raise InputError(_REFUSED_LABELS.get(label, f"a PEM block `{label}`, where `PRIVATE KEY` is needed"))
     if len(labels) > 1:
         raise InputError(f"{len(labels)} PEM blocks, where one key is needed")
 
@@ -153,9 +151,7 @@ def envelope_of(file: str) -> tuple[str, str]:
     folder, name = os.path.split(file)
     stem, extension = os.path.splitext(name)
     if extension != ".json" or name.endswith(".dsse.json"):
-        raise InputError(
-            f"{file}: neither seal.json, nor a batch seal, nor a checkpoint manifest <name>.json"
-        )
+        raise InputError(f"{file}: neither seal.json, nor a batch seal, nor a checkpoint manifest <name>.json")
     if name == "seal.json":
         return os.path.join(folder, "attestation.dsse.json"), STATEMENT_TYPE
     kind = STATEMENT_TYPE if _BATCH_SEAL.fullmatch(name) else CHECKPOINT_TYPE
