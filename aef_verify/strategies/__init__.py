@@ -26,6 +26,7 @@ from aef_verify.strategies.header import headers, metric_declarations
 from aef_verify.strategies.hostile import Entry, HostileFolder, entries_of, hostile_folders
 from aef_verify.strategies.ijson import json_objects, json_values, line_spellings, near_json, respellings, spellings
 from aef_verify.strategies.keys import (
+    ALGORITHMS,
     CHECKPOINT_TYPE,
     STATEMENT_TYPE,
     Policy,
@@ -45,6 +46,7 @@ from aef_verify.strategies.overlays import (
     overlay_batches,
     signed_runs,
     with_batches,
+    with_parts,
 )
 from aef_verify.strategies.pairs import PairFiles, pairs
 from aef_verify.strategies.runs import runs, sealed_runs
@@ -64,6 +66,7 @@ from aef_verify.strategies.values import (
 )
 
 __all__ = [
+    "ALGORITHMS",
     "BYTE_CHANGES",
     "CHECKPOINT_TYPE",
     "FILE_CHANGES",
@@ -121,4 +124,5 @@ __all__ = [
     "trust_policies",
     "versions",
     "with_batches",
+    "with_parts",
 ]

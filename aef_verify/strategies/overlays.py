@@ -61,17 +61,21 @@ def batch_path(number: int) -> str:
 
 def with_batches(run: RunFiles, batches: Sequence[Batch]) -> RunFiles:
     """Return a sealed run with these overlay batches, sealed and signed [OVL-4]."""
+    return with_parts(run, [(b"".join(map(json_line, batch.events)), batch.signers) for batch in batches])
+
+
+def with_parts(run: RunFiles, parts: Sequence[tuple[bytes, Sequence[SigningKey]]]) -> RunFiles:
+    """Return a sealed run with these bytes as its overlay batches, whatever they hold, and who signed each."""
     files: dict[str, bytes] = {}
-    events, previous = b"", None
+    written, previous = b"", None
     run_hash = run.document("seal.json")["predicate"]["runHash"]
-    for batch in batches:
-        appended = b"".join(map(json_line, batch.events))
+    for number, (appended, signers) in enumerate(parts, 1):
         predicate = {
             "schemaVersion": "1.0",
             "runId": run.run_id,
             "runHash": run_hash,
-            "batch": batch.number,
-            "offset": len(events),
+            "batch": number,
+            "offset": len(written),
             "length": len(appended),
             "previous": previous,
         }
@@ -81,13 +85,13 @@ def with_batches(run: RunFiles, batches: Sequence[Batch]) -> RunFiles:
             "predicateType": "https://agenteval.dev/aef/1/overlay-batch",
             "predicate": predicate,
         }
-        path, data = batch_path(batch.number), json_file(statement)
+        path, data = batch_path(number), json_file(statement)
         files[path] = data
-        if batch.signers:
-            files[path.replace(".json", ".dsse.json")] = envelope(data, STATEMENT_TYPE, batch.signers)
-        events += appended
+        if signers:
+            files[path.replace(".json", ".dsse.json")] = envelope(data, STATEMENT_TYPE, signers)
+        written += appended
         previous = {"path": path, "sha256": sha256(data)}
-    return run.replacing({**files, EVENTS: events})
+    return run.replacing({**files, EVENTS: written})
 
 
 @st.composite
