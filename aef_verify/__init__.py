@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aef_verify.memory.pair import PairReport, verify_pair
     from aef_verify.problems import InputError, Problem
     from aef_verify.report.model import EvidenceReport, RunEntry
+    from aef_verify.run.reader import ReadError, Run, open_run
     from aef_verify.run.results import result_id
     from aef_verify.run.verify import Overlays, RunReport, verify_run
     from aef_verify.writing.seal import seal_run
@@ -33,6 +34,8 @@ __all__ = [
     "PolicyError",
     "Problem",
     "Progress",
+    "ReadError",
+    "Run",
     "RunEntry",
     "RunReport",
     "SealReport",
@@ -41,6 +44,7 @@ __all__ = [
     "compare_suites",
     "effective_view",
     "load_policy",
+    "open_run",
     "read_policy",
     "result_id",
     "seal_run",
@@ -64,6 +68,7 @@ _HOMES = {
     "memory.pair": ("PairReport", "verify_pair"),
     "problems": ("InputError", "Problem"),
     "report.model": ("EvidenceReport", "RunEntry"),
+    "run.reader": ("ReadError", "Run", "open_run"),
     "run.results": ("result_id",),
     "run.verify": ("Overlays", "RunReport", "verify_run"),
     "writing.seal": ("seal_run",),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cache
+from operator import is_
 from typing import Any, NamedTuple
 
 from aef_verify.schemas.faults import holds
@@ -111,6 +112,40 @@ def reads(name: str, value: object) -> dict[str, str]:
             known = not reading.claimed and holds(_writers_field(name, reading), written)
             found[path] = written if known or reading.unknown is None else reading.unknown
     return found
+
+
+def as_read(name: str, value: dict[str, Any]) -> dict[str, Any]:
+    """Return a document that the reader accepts with every unknown value of [VER-8] as it is read.
+
+    The document itself where it holds none; otherwise a copy of the parts that differ.
+    """
+    found: Any = value
+    for reading in READINGS.get(name, ()):
+        if reading.unknown is not None:
+            found = _as_read(found, _steps(reading.field), name, reading, None)
+    result: dict[str, Any] = found
+    return result
+
+
+def _as_read(value: Any, steps: list[str], name: str, reading: Reading, kind: object) -> Any:
+    if not steps:
+        fits = isinstance(value, str) and reading.of_kind in (None, kind)
+        unknown = fits and (reading.claimed or not holds(_writers_field(name, reading), value))
+        return reading.unknown if unknown else value
+    step, *rest = steps
+    if step == "[]":
+        if not isinstance(value, list):
+            return value
+        items = [_as_read(item, rest, name, reading, kind) for item in value]
+        return value if all(map(is_, items, value)) else items
+    if not isinstance(value, dict):
+        return value
+    changed = {
+        member: part
+        for member in (list(value) if step == "*" else [step] * (step in value))
+        if (part := _as_read(value[member], rest, name, reading, _kind(value))) is not value[member]
+    }
+    return {**value, **changed} if changed else value
 
 
 def _steps(field: str) -> list[str]:
