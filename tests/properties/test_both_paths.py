@@ -7,11 +7,25 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aef_verify.integrity.policy import load_policy
+from aef_verify.integrity.dsse import verify_envelope
+from aef_verify.integrity.policy import PolicyError, load_policy
 from aef_verify.integrity.view import effective_view, verify_chain
 from aef_verify.problems import InputError, Problem
 from aef_verify.run.verify import verify_run
-from aef_verify.strategies import HostileFolder, Mutation, OverlaidRun, hostile_folders, mutations, overlaid_runs
+from aef_verify.strategies import (
+    STATEMENT_TYPE,
+    HostileFolder,
+    Mutation,
+    OverlaidRun,
+    Policy,
+    byte_changes,
+    envelope,
+    hostile_folders,
+    json_changes,
+    mutations,
+    overlaid_runs,
+    trust_policies,
+)
 from tests.properties.both_paths import NATIVE, PURE, both_paths
 from tests.properties.effort import examples
 from tests.properties.scratch import scratch, written
@@ -44,6 +58,30 @@ def test_both_paths_report_the_same_about_a_changed_run(changed: tuple[OverlaidR
     run, mutation = changed
     with both_paths() as both, written(mutation.files) as folder:
         native, pure = (both.on(path, lambda: report(folder, run.policy.data)) for path in (NATIVE, PURE))
+    assert native == pure
+
+
+def envelope_report(envelope: bytes, payload: bytes, policy: bytes) -> object:
+    """Everything a reader is told about an envelope, but for words; a refusal of the policy is one."""
+    try:
+        return verify_envelope(envelope, payload, STATEMENT_TYPE, load_policy(policy))[:3]
+    except PolicyError:
+        return "refused"
+
+
+@examples(150)
+@given(trust_policies(), st.binary(max_size=20), st.data())
+def test_both_paths_report_the_same_about_a_changed_envelope_or_policy(
+    policy: Policy, payload: bytes, data: st.DataObject
+) -> None:
+    """[SIG-1], [SIG-4], [SIG-5] And whatever the envelope or policy, there is a report or a refusal."""
+    signed, trusted = envelope(payload, STATEMENT_TYPE, policy.keys), policy.data
+    if data.draw(st.booleans()):
+        signed = data.draw(json_changes(signed) | byte_changes(signed)).data
+    else:
+        trusted = data.draw(json_changes(trusted) | byte_changes(trusted)).data
+    with both_paths() as both:
+        native, pure = (both.on(path, lambda: envelope_report(signed, payload, trusted)) for path in (NATIVE, PURE))
     assert native == pure
 
 
