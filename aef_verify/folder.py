@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from aef_verify.layout import is_overlay
 from aef_verify.problems import InputError
 
 BLOCK = 1 << 20
@@ -86,10 +87,10 @@ class Folder:
         except OSError as fault:
             self.close()
             raise InputError(f"{root}: cannot be searched: {fault.strerror}") from None
-        self.files = sorted((e for e in entries if not e.path.startswith("overlays/")), key=path_bytes)
-        self.overlays = sorted((e for e in entries if e.path.startswith("overlays/")), key=path_bytes)
-        self.irregular = sorted((e for e in odd if not e.path.startswith("overlays/")), key=path_bytes)
-        self.irregular_overlays = sorted((e for e in odd if e.path.startswith("overlays/")), key=path_bytes)
+        self.files = sorted((e for e in entries if not is_overlay(e.path)), key=path_bytes)
+        self.overlays = sorted((e for e in entries if is_overlay(e.path)), key=path_bytes)
+        self.irregular = sorted((e for e in odd if not is_overlay(e.path)), key=path_bytes)
+        self.irregular_overlays = sorted((e for e in odd if is_overlay(e.path)), key=path_bytes)
         self._by_path = {entry.path: entry for entry in entries if entry.path == entry.name}
 
     def __enter__(self) -> Folder:

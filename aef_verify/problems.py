@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-LINE_FILES = frozenset(
-    (
-        "results.ndjson",
-        "evidence.ndjson",
-        "gates.ndjson",
-        "traces.otlp.jsonl",
-        "logs.otlp.jsonl",
-        "overlays/events.ndjson",
-    )
-)
-"""The files whose paths `<file>:<line>` are ordered by line number."""
+from aef_verify.layout import LINE_FILES
 
 
 class InputError(Exception):

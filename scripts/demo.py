@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aef_verify.integrity.manifest import ATTESTATION, SEAL
+from aef_verify.layout import ATTESTATION, SEAL
 from scripts.fixture_runs.red_team import VIEWED_AT
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"

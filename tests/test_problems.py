@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from aef_verify.problems import LINE_FILES, Problem, ordered
+from aef_verify.layout import LINE_FILES
+from aef_verify.problems import Problem, ordered
 
 
 def order(*pairs: tuple[str, str]) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ import click
 
 from aef_verify.cli.exits import OK, PROBLEM
 from aef_verify.cli.given import now
+from aef_verify.layout import SEAL
 from aef_verify.problems import InputError
 
 
@@ -48,7 +49,7 @@ def seal(run: str, sealed_by: str, sealed_at: str | None, with_problems: bool, a
             "aef seal: not sealed: a run with problems should not be sealed [SEAL-1]; --with-problems seals it as it is"
         )
         return PROBLEM
-    with writing(os.path.join(folder, "seal.json")):
+    with writing(os.path.join(folder, SEAL)):
         run_hash = seal_run(folder, sealed_by=sealed_by, sealed_at=sealed_at or now())
     for arm in (pair.normal for pair in report.pairs):
         if arm is not None and arm.pair_id is not None:

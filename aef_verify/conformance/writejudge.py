@@ -21,6 +21,7 @@ from aef_verify.conformance.drive import Answer, Failure, Refusal, in_process
 from aef_verify.conformance.index import CorpusError, blocks
 from aef_verify.conformance.judge import Judge, differences, problem_differences
 from aef_verify.encoding.times import is_time, time_key
+from aef_verify.layout import SEAL
 
 Snapshot = Mapping[str, str]
 
@@ -62,17 +63,17 @@ def judge_seal_write(case: Case) -> list[str]:
     if case.expected.get("refused") is True:
         return [*case.refusal(*words), *changes(before, snapshot(case.folder))]
     got = case.answer(*words)
-    name = f"{case.text('run')}/seal.json"
+    name = f"{case.text('run')}/{SEAL}"
     manifest = b"".join(blocks(case.place("manifest"), case.text("manifest")))
     lines = differences("runHash", hashlib.sha256(manifest).hexdigest(), got.get("runHash"))
     lines += changes(before, snapshot(case.folder), name)
     if name in before:
         raise CorpusError(f"{name}: a run to be sealed holds one already")
-    if not os.path.isfile(os.path.join(run, "seal.json")):
+    if not os.path.isfile(os.path.join(run, SEAL)):
         return [*lines, f"{name}: not written"]
     return [
         *lines,
-        *_judge_seal_file(case, os.path.join(run, "seal.json"), name, manifest),
+        *_judge_seal_file(case, os.path.join(run, SEAL), name, manifest),
         *_judge_intact(run),
     ]
 

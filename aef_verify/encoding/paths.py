@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from aef_verify.layout import is_overlay
 from aef_verify.problems import Problem, ordered
 
 _SEGMENT = r"[A-Za-z0-9_-](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?"
@@ -26,11 +27,6 @@ def name_fault(path: str) -> str:
     if any(not segment for segment in path.split("/")):
         return "a segment is empty"
     return "a segment holds a character outside A-Z a-z 0-9 . _ -"
-
-
-def is_overlay(path: str) -> bool:
-    """Whether the path lies below `overlays/`, which the overlay chain judges [OVL-5], not the run."""
-    return path.startswith("overlays/")
 
 
 def path_problems(names: Iterable[str]) -> list[Problem]:

@@ -11,11 +11,9 @@ import stat
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from aef_verify.layout import RUN
 from aef_verify.problems import InputError
 from aef_verify.report.model import NotLookedAt
-
-HEADER = "run.json"
-"""The entry that makes a folder a run."""
 
 _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _BY_DESCRIPTOR = os.scandir in os.supports_fd
@@ -84,7 +82,7 @@ def one_run(path: str) -> str:
         _, entries = _entries(root)
     except OSError as fault:
         raise InputError(f"{path}: cannot be searched: {fault.strerror}") from None
-    if not any(name == HEADER for name, _, _ in entries):
+    if not any(name == RUN for name, _, _ in entries):
         raise InputError(f"{path}: not a run: a run is the folder that holds run.json")
     return root
 
@@ -125,7 +123,7 @@ def _search(root: str) -> tuple[list[_Found], list[str]]:
             raise InputError(
                 f"{folder}: cannot be searched: {fault.strerror}; there may be runs in it, so nothing was verified"
             ) from None
-        if any(name == HEADER for name, _, _ in entries):
+        if any(name == RUN for name, _, _ in entries):
             runs.append(_Found(folder, identity))
             continue
         for name, is_folder, is_link in entries:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from aef_verify.folder import Folder
 from aef_verify.integrity.facts import read_run
-from aef_verify.integrity.manifest import ATTESTATION, Sealed, blob_name, manifest_hash, manifest_text, read_sealed
+from aef_verify.integrity.manifest import Sealed, blob_name, manifest_hash, manifest_text, read_sealed
 from aef_verify.integrity.overlays import Chain, read_chain
 from aef_verify.integrity.redaction import STATEMENT_TYPE, BatchSigners, read_envelope, withheld_blobs
 from aef_verify.integrity.seal import Seal, SealReport, read_seal, seal_problems
+from aef_verify.layout import ATTESTATION
 from aef_verify.problems import Problem, ordered
 
 if TYPE_CHECKING:

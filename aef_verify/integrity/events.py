@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from aef_verify import limits
 from aef_verify.encoding.ijson import UnreadableError, parse_object, too_deep
+from aef_verify.layout import EVENTS
 from aef_verify.problems import Problem
 from aef_verify.schemas import validator
-
-FILE = "overlays/events.ndjson"
 
 Document = dict[str, Any]
 
@@ -113,12 +112,12 @@ class Events:
         number = len(self._starts)
         if size > limits.JSON_BYTES or (data and too_deep(data)):
             detail = f"{size:,} bytes; at most {limits.JSON_BYTES:,} are allowed, nested {limits.DEPTH} deep at most"
-            self.problems.append(Problem(f"{FILE}:{number}", "limit", detail))
+            self.problems.append(Problem(f"{EVENTS}:{number}", "limit", detail))
             return
         self._judge(number, start, data)
 
     def _judge(self, number: int, start: int, data: bytes) -> None:
-        place = f"{FILE}:{number}"
+        place = f"{EVENTS}:{number}"
         if not data:
             self.problems.append(Problem(place, "event-invalid", "a blank line"))
             return
@@ -136,7 +135,7 @@ class Events:
 
     def _event(self, number: int, start: int, value: Document) -> None:
         """Keep a valid event, and judge its id and what of its target needs no result."""
-        place, target, identity = f"{FILE}:{number}", value["target"], value["eventId"]
+        place, target, identity = f"{EVENTS}:{number}", value["target"], value["eventId"]
         sound = True
         if identity in self._ids:
             sound = False

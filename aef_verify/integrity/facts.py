@@ -10,9 +10,7 @@ from aef_verify.encoding.ndjson import Framing, lines
 from aef_verify.folder import Folder
 from aef_verify.integrity.manifest import manifest_hash, read_sealed
 from aef_verify.integrity.seal import Seal
-
-RUN = "run.json"
-RESULTS = "results.ndjson"
+from aef_verify.layout import RESULTS, RUN
 
 Document = dict[str, Any]
 

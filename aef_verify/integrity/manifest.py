@@ -7,12 +7,9 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
-from aef_verify.encoding.paths import is_overlay
 from aef_verify.folder import Entry, Folder
+from aef_verify.layout import ATTESTATION, OVERLAYS, SEAL, is_overlay
 
-SEAL = "seal.json"
-ATTESTATION = "attestation.dsse.json"
-OVERLAYS = "overlays"
 NEVER_SEALED = frozenset((SEAL, ATTESTATION))
 
 _BLOB = re.compile(r"blobs/sha256/([0-9a-f]{2})/(\1[0-9a-f]{62})")

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from aef_verify import limits
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.folder import Entry, Folder, Read
-from aef_verify.integrity.events import FILE as EVENTS
 from aef_verify.integrity.events import Event, Events
+from aef_verify.layout import EVENTS
 from aef_verify.problems import Problem
 from aef_verify.schemas import validator
 

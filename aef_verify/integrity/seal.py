@@ -14,7 +14,8 @@ from aef_verify import limits
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.encoding.times import is_time, time_key
 from aef_verify.folder import Folder
-from aef_verify.integrity.manifest import SEAL, Sealed, blob_name, is_sealed, manifest_hash
+from aef_verify.integrity.manifest import Sealed, blob_name, is_sealed, manifest_hash
+from aef_verify.layout import RUN, SEAL
 from aef_verify.problems import Problem
 from aef_verify.schemas import validator
 from aef_verify.schemas.refusal import refusal
@@ -168,7 +169,7 @@ def _against_run(predicate: Document, run: Document) -> Iterator[Problem]:
     if time_key(sealed) < time_key(closed):
         yield Problem(SEAL, "predicate", f"sealedAt is before closedAt {closed}", sealed)
     if run.get("status") == "running":
-        yield Problem("run.json", "run-open", "sealed, and run.json says that the run is still running", "running")
+        yield Problem(RUN, "run-open", "sealed, and run.json says that the run is still running", "running")
 
 
 class SealReport(NamedTuple):

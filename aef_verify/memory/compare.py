@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from aef_verify.folder import Folder
+from aef_verify.layout import RUN
 from aef_verify.memory.model import NORMAL
 from aef_verify.memory.pair_arm import EXTENSION, read_definition, role_of
 from aef_verify.memory.pair_definition import ABSENT, Definition, members_differing
@@ -113,7 +114,7 @@ class _Read(NamedTuple):
     @classmethod
     def of(cls, path: str) -> _Read:
         report = verify_run(path)
-        if report.run is None or any(problem.pair == ("run.json", "schema") for problem in report.problems):
+        if report.run is None or any(problem.pair == (RUN, "schema") for problem in report.problems):
             raise InputError(f"{path}: run.json is not valid, so that it says nothing to compare")
         with Folder(path) as folder:
             definition = read_definition(folder)

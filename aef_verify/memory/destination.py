@@ -10,9 +10,8 @@ import os
 import secrets
 import stat
 
+from aef_verify.layout import RUN
 from aef_verify.problems import InputError
-
-RUN = "run.json"
 
 
 def check_destination(path: str) -> None:

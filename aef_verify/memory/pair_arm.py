@@ -13,14 +13,13 @@ from aef_verify import limits
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.folder import Folder
 from aef_verify.integrity.seal import read_seal
+from aef_verify.layout import GATES, RESULTS, SUMMARY
 from aef_verify.memory.definition import PATH as DEFINITION
 from aef_verify.memory.model import NORMAL, ORACLE
 from aef_verify.memory.pair_definition import ABSENT, Definition, definition_facts
 from aef_verify.memory.pair_lines import Lines, LinesReader
 from aef_verify.problems import InputError
-from aef_verify.run import gates, results
 from aef_verify.run.reading import Documents
-from aef_verify.run.summary import FILE as SUMMARY
 from aef_verify.schemas import explain, validator
 
 if TYPE_CHECKING:
@@ -228,8 +227,8 @@ def _read(folder: Folder, *, sealed: bool) -> _Content:
         if len(outcomes) < _DECISIONS:
             outcomes.append(line["outcome"])
 
-    documents.ndjson(results.FILE, "result", reader.take)
-    documents.ndjson(gates.FILE, "gate-decision", decide)
+    documents.ndjson(RESULTS, "result", reader.take)
+    documents.ndjson(GATES, "gate-decision", decide)
     if documents.problems or (sealed and not _is_as_sealed(folder, documents)):
         raise InputError(f"{folder.root}: changed while it was read; verify again when nothing writes to it")
     return _Content(definition, reader.lines(), tuple(outcomes), decided)

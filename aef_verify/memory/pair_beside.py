@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 
 from aef_verify.folder import Folder
+from aef_verify.layout import RUN, SUMMARY
 from aef_verify.memory.model import ORACLE
 from aef_verify.memory.pair_arm import EXTENSION, role_of
 from aef_verify.problems import InputError
-from aef_verify.run.header import RUN
 from aef_verify.run.reading import Documents
-from aef_verify.run.summary import FILE as SUMMARY
 
 MOST = 1000
 """Folders that are looked at; this is a courtesy, and what verifies is `aef verify`."""

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from aef_verify.folder import Folder
-from aef_verify.run import evidence, gates, results
-from aef_verify.run.header import METRICS, RUN
+from aef_verify.layout import EVIDENCE, GATES, METRICS, RESULTS, RUN, SUMMARY
 from aef_verify.run.reading import Documents
-from aef_verify.run.summary import FILE as SUMMARY
 
 Document = dict[str, Any]
 
@@ -86,7 +84,7 @@ def read_content(path: str, *, limit: int, case: str | None = None) -> RunConten
             for name, schema in ((RUN, "run"), (METRICS, "metrics"), (SUMMARY, "summary"))
         )
         lines = _Results(limit, case)
-        found = _lines(documents, results.FILE, "result", lines.take)
+        found = _lines(documents, RESULTS, "result", lines.take)
         return RunContent(
             run,
             metrics,
@@ -94,8 +92,8 @@ def read_content(path: str, *, limit: int, case: str | None = None) -> RunConten
             Lines(lines.matching if found else 0, tuple(lines.kept) if found else (), found),
             lines.states if found else Counter(),
             len(lines.cases) if found else 0,
-            _first(documents, evidence.FILE, "evidence", limit),
-            _first(documents, gates.FILE, "gate-decision", limit),
+            _first(documents, EVIDENCE, "evidence", limit),
+            _first(documents, GATES, "gate-decision", limit),
         )
 
 

@@ -14,9 +14,9 @@ from aef_verify.integrity.overlays import read_chain
 from aef_verify.integrity.redaction import BatchSigners
 from aef_verify.integrity.seal import read_seal
 from aef_verify.integrity.view import View, view_of
+from aef_verify.layout import RESULTS
 from aef_verify.problems import InputError
 from aef_verify.run.reading import Documents
-from aef_verify.run.results import FILE as RESULTS
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy

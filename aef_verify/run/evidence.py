@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from aef_verify.layout import EVIDENCE
 from aef_verify.problems import Problem
 
-FILE = "evidence.ndjson"
 CONTENT_KINDS = frozenset(("judge_reasoning", "tool_call", "document", "input", "expected", "output", "transcript"))
 """The kinds of evidence that hold content, so that `contentCapture: off` rules them out [RUN-11]."""
 
@@ -33,7 +33,7 @@ class EvidenceRules:
 
     def take(self, number: int, line: dict[str, Any]) -> None:
         """Judge one record."""
-        place, identity, link = f"{FILE}:{number}", line["evidenceId"], line["link"]
+        place, identity, link = f"{EVIDENCE}:{number}", line["evidenceId"], line["link"]
         if identity in self.ids:
             self.problems.append(Problem(place, "evidence-id", "an earlier line has this id", identity))
         self.ids.add(identity)

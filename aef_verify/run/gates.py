@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
+from aef_verify.layout import GATES
 from aef_verify.problems import Problem
 from aef_verify.run.results import id_bytes
 
-FILE = "gates.ndjson"
 LIKE = frozenset(("comparable", "not_applicable"))
 """What `comparability` may be where a gate ships; an unknown value reads as `incomparable` [VER-8]."""
 
@@ -23,7 +23,7 @@ class GateRules:
 
     def take(self, number: int, line: dict[str, Any]) -> None:
         """Judge one decision."""
-        place = f"{FILE}:{number}"
+        place = f"{GATES}:{number}"
         for result in (*line["inputs"].get("results", ()), *line.get("decisive", ())):
             if id_bytes(result) not in self._results:
                 self.problems.append(Problem(place, "gate", "it names a result that the run does not have", result))

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from aef_verify.encoding.times import time_key
+from aef_verify.layout import METRICS, RUN
 from aef_verify.problems import Problem
 
-RUN = "run.json"
-METRICS = "metrics.json"
 CLOSED = frozenset(("completed", "aborted"))
 
 Document = dict[str, Any]

@@ -18,12 +18,8 @@ from aef_verify import limits
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.encoding.ndjson import Framing, lines
 from aef_verify.folder import Entry, Folder, Read
+from aef_verify.layout import EVIDENCE, GATES, METRICS, RESULTS, RUN, SUMMARY, blob_path
 from aef_verify.problems import InputError
-from aef_verify.run.evidence import FILE as EVIDENCE
-from aef_verify.run.gates import FILE as GATES
-from aef_verify.run.header import METRICS, RUN
-from aef_verify.run.results import FILE as RESULTS
-from aef_verify.run.summary import FILE as SUMMARY
 from aef_verify.schemas import validator
 from aef_verify.schemas.readings import as_read
 
@@ -239,7 +235,7 @@ class Run:
         Raises:
             ReadError: no such blob (withheld, perhaps), one beyond 1 GiB, or one whose bytes do not hash to its name.
         """
-        entry = self._folder.get(f"blobs/sha256/{name[:2]}/{name}") if _NAME.fullmatch(name) else None
+        entry = self._folder.get(blob_path(name)) if _NAME.fullmatch(name) else None
         if entry is None:
             raise ReadError(f"{self.path}: no blob {name[:64]}")
         data = self._folder.within(entry, limits.BLOB_BYTES)

@@ -15,10 +15,10 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from aef_verify.encoding.times import time_key
+from aef_verify.layout import RESULTS
 from aef_verify.problems import Problem
 from aef_verify.run.trials import Trials
 
-FILE = "results.ndjson"
 UNIT = "\x1f"
 
 Line = dict[str, Any]
@@ -102,7 +102,7 @@ class ResultRules:
         self._trial_of: dict[bytes, int] = {}
 
     def _report(self, line: int, code: str, detail: str, value: object = None) -> None:
-        self.problems.append(Problem(f"{FILE}:{line}", code, detail, value))
+        self.problems.append(Problem(f"{RESULTS}:{line}", code, detail, value))
 
     def take(self, number: int, line: Line) -> None:
         """Judge one line, valid against the reader schema, and keep what later lines may need."""
@@ -241,17 +241,17 @@ class ResultRules:
         for parent in kids:
             for number in self._lines_of(parent):
                 if number not in self._aggregated:
-                    yield Problem(f"{FILE}:{number}", "aggregation", "the line has children and no aggregation")
+                    yield Problem(f"{RESULTS}:{number}", "aggregation", "the line has children and no aggregation")
         nobody: set[bytes] = set()
         for node in self._parents:
             children = kids.get(node.id, nobody)
             if len(children) != node.total:
                 detail = f"the number of its children is {len(children)}"
-                yield Problem(f"{FILE}:{node.line}", "aggregation", detail, node.total)
+                yield Problem(f"{RESULTS}:{node.line}", "aggregation", detail, node.total)
             for decisive in node.decisive:
                 if decisive not in children:
                     detail = "a decisive id is no child of the line"
-                    yield Problem(f"{FILE}:{node.line}", "aggregation", detail, "r_" + decisive.hex())
+                    yield Problem(f"{RESULTS}:{node.line}", "aggregation", detail, "r_" + decisive.hex())
                     break
 
     def _path_of(self, identity: bytes) -> str | None:
@@ -266,18 +266,18 @@ class ResultRules:
     def _parenthood(self, number: int, parent: bytes, own: int | None) -> Iterator[Problem]:
         above = self.ids.get(parent)
         if above is None:
-            yield Problem(f"{FILE}:{number}", "parent", "no line of the run has this resultId", "r_" + parent.hex())
+            yield Problem(f"{RESULTS}:{number}", "parent", "no line of the run has this resultId", "r_" + parent.hex())
             return
         if self._cases[above] != self._cases[number]:
             detail = f"the parent, line {above}, is of another case"
-            yield Problem(f"{FILE}:{number}", "parent", detail, self._cases[above])
+            yield Problem(f"{RESULTS}:{number}", "parent", detail, self._cases[above])
         expected = self._trial_of.get(parent)
         if own != expected:
             if expected is None:
                 detail = f"the line carries trial {own}, and its parent, line {above}, carries none"
             else:
                 detail = f"its parent, line {above}, carries trial {expected}, and the line does not repeat it"
-            yield Problem(f"{FILE}:{number}", "trials", detail, own)
+            yield Problem(f"{RESULTS}:{number}", "trials", detail, own)
 
 
 def inverted(interval: Line | None) -> str:

@@ -13,10 +13,10 @@ from functools import cached_property
 from math import fsum, isfinite
 from typing import Any
 
+from aef_verify.layout import SUMMARY
 from aef_verify.problems import Problem
 from aef_verify.run.results import inverted, twice
 
-FILE = "summary.json"
 RECOMPUTED = frozenset(("median", "min", "max"))
 """The `aggregate` methods that AEF defines; closed for major 1 [SUM-8]."""
 
@@ -209,15 +209,15 @@ class Summary:
         """Yield what is wrong with the summary, after the last result line."""
         document = self._document
         if document["runId"] != self._run_id:
-            yield Problem(FILE, "summary-run-id", f"run.json has the runId {self._run_id}", document["runId"])
+            yield Problem(SUMMARY, "summary-run-id", f"run.json has the runId {self._run_id}", document["runId"])
         yield from self._twice()
         for lane in document["lanes"]:
             for written in lane["metrics"]:
                 place = f"{lane['lane']} / {written['metric']} / {written['path']}"
                 if written["metric"] not in self._kinds:
-                    yield Problem(FILE, "metric", "metrics.json declares no such metric", written["metric"])
+                    yield Problem(SUMMARY, "metric", "metrics.json declares no such metric", written["metric"])
                 if fault := inverted(written.get("ci")):
-                    yield Problem(FILE, "interval", f"{place}: {fault}")
+                    yield Problem(SUMMARY, "interval", f"{place}: {fault}")
         yield from self._figures()
 
     def _figures(self) -> Iterator[Problem]:
@@ -230,7 +230,7 @@ class Summary:
                 figures = self.figures(lane["lane"], metric, path)
                 if difference := compare(written, self._kinds[metric], figures):
                     detail, found = difference
-                    yield Problem(FILE, "summary", f"{lane['lane']} / {metric} / {path}: {detail}", found)
+                    yield Problem(SUMMARY, "summary", f"{lane['lane']} / {metric} / {path}: {detail}", found)
                     return
 
     def _twice(self) -> Iterator[Problem]:
@@ -239,12 +239,12 @@ class Summary:
             name = lane["lane"]
             for key in [(name,), *((name, entry["metric"], entry["path"]) for entry in lane["metrics"])]:
                 if key in seen:
-                    yield Problem(FILE, "summary-duplicate", "stands twice", " / ".join(key))
+                    yield Problem(SUMMARY, "summary-duplicate", "stands twice", " / ".join(key))
                     return
                 seen.add(key)
         if party := twice(self._document.get("usage", ())):
             detail = "usage names one role and model twice"
-            yield Problem(FILE, "summary-duplicate", detail, " / ".join(filter(None, party)))
+            yield Problem(SUMMARY, "summary-duplicate", detail, " / ".join(filter(None, party)))
 
 
 def compare(written: Line, kind: str, measured: Figures) -> tuple[str, object] | None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from aef_verify.layout import TRACES
 from aef_verify.problems import Problem
-
-TRACES = "traces.otlp.jsonl"
-LOGS = "logs.otlp.jsonl"
 
 CONTENT_ATTRIBUTES = frozenset(
     (

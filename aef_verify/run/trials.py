@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from aef_verify.layout import RESULTS
 from aef_verify.problems import Problem
-
-FILE = "results.ndjson"
 
 
 class _Repeated:
@@ -65,7 +64,7 @@ class Trials:
         group = self._group(case, path)
         if group.line:
             detail = f"line {group.line} is the rollup of this case and path already"
-            self._second.append(Problem(f"{FILE}:{number}", "trials", detail))
+            self._second.append(Problem(f"{RESULTS}:{number}", "trials", detail))
             return
         group.line, group.facts, group.id, group.parent = number, facts, identity, parent
 
@@ -76,11 +75,11 @@ class Trials:
             if group.line:
                 fault = _facts_fault(group) or self._parent_fault(case, group, path_of)
                 if fault:
-                    yield Problem(f"{FILE}:{group.line}", "trials", fault)
+                    yield Problem(f"{RESULTS}:{group.line}", "trials", fault)
             elif self._closed:
                 for number in group.lines:
                     detail = "a trial line whose case has no rollup at this path"
-                    yield Problem(f"{FILE}:{number}", "trials", detail)
+                    yield Problem(f"{RESULTS}:{number}", "trials", detail)
 
     def _parent_fault(self, case: str, group: _Repeated, path_of: Callable[[bytes], str | None]) -> str:
         tops = {None if parent is None else path_of(parent) for parent in group.parents}

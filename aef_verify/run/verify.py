@@ -8,41 +8,35 @@ where no file or line has `encoding`, `limit` or `schema`; then the seal, the ou
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from aef_verify import limits
 from aef_verify.encoding.paths import path_problems
 from aef_verify.folder import Folder
 from aef_verify.integrity.check import Integrity
-from aef_verify.integrity.facts import Results, result_bytes
-from aef_verify.integrity.manifest import ATTESTATION, SEAL, Sealed, blob_name, is_sealed
+from aef_verify.integrity.facts import result_bytes
+from aef_verify.integrity.manifest import NEVER_SEALED, Sealed, blob_name, is_sealed
+from aef_verify.layout import (
+    EVIDENCE,
+    GATES,
+    KNOWN_FILES,
+    LOGS,
+    METRICS,
+    RESULTS,
+    RUN,
+    SUMMARY,
+    TRACES,
+)
 from aef_verify.problems import Problem, ordered
 from aef_verify.run import evidence, gates, results, traces
-from aef_verify.run.header import METRICS, RUN, is_closed, metric_kinds, metric_problems, run_problems
-from aef_verify.run.reading import Document, Documents
-from aef_verify.run.summary import FILE as SUMMARY
+from aef_verify.run.header import is_closed, metric_kinds, metric_problems, run_problems
+from aef_verify.run.reading import Document, Documents, JsonFile
 from aef_verify.run.summary import Summary
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
 
-KNOWN_FILES = frozenset(
-    (
-        RUN,
-        results.FILE,
-        METRICS,
-        SUMMARY,
-        evidence.FILE,
-        gates.FILE,
-        traces.TRACES,
-        traces.LOGS,
-        SEAL,
-        ATTESTATION,
-    )
-)
-"""The files of [RUN-2] outside `blobs/`, `ext/` and `overlays/`."""
-
-_NOT_COUNTED = frozenset((SEAL, ATTESTATION))
 _STOPS = frozenset(("encoding", "limit", "schema"))
 
 
@@ -181,7 +175,7 @@ class _Verification:
         count = 0
         for entry in self.folder.files:
             path = entry.path
-            if path in _NOT_COUNTED:
+            if path in NEVER_SEALED:
                 continue
             count += 1
             if path in KNOWN_FILES:
@@ -206,7 +200,7 @@ class _Verification:
         integrity: Integrity,
         run: Document | None,
         metrics: Document | None,
-        summary: Any,
+        summary: JsonFile,
         files: _Files,
     ) -> list[Problem]:
         """Read the NDJSON files, and return group B's problems where group A left it to be judged."""
@@ -218,19 +212,21 @@ class _Verification:
             else _Around({}, {"metrics": []}, files.blobs, frozenset())
         )
         cited = evidence.EvidenceRules(files.blobs, around.withheld, around.capture_off)
-        documents.ndjson(evidence.FILE, "evidence", cited.take if sound else _ignore)
+        documents.ndjson(EVIDENCE, "evidence", cited.take if sound else _ignore)
         rules = results.ResultRules(around.surroundings(cited.ids))
-        totals = Summary(summary.document, around.run.get("runId"), around.kinds) if summary.valid and sound else None
+        totals = None
+        if summary.document is not None and summary.valid and sound:
+            totals = Summary(summary.document, around.run.get("runId"), around.kinds)
         self._read_results(rules, totals, judge=sound and not documents.problems)
         decisions = gates.GateRules(rules.ids)
-        documents.ndjson(gates.FILE, "gate-decision", decisions.take if not documents.problems else _ignore)
+        documents.ndjson(GATES, "gate-decision", decisions.take if not documents.problems else _ignore)
         links: list[traces.Link] = []
-        if self.folder.get(traces.TRACES) is not None:
-            links += ((evidence.FILE, *link) for link in cited.links)
-            links += ((results.FILE, *link) for link in rules.links)
+        if self.folder.get(TRACES) is not None:
+            links += ((EVIDENCE, *link) for link in cited.links)
+            links += ((RESULTS, *link) for link in rules.links)
         spans = traces.TraceRules(links, around.capture_off)
-        for file in (traces.TRACES, traces.LOGS):
-            documents.ndjson(file, None, lambda number, line, file=file: spans.take(file, number, line))  # type: ignore[misc]
+        for file in (TRACES, LOGS):
+            documents.ndjson(file, None, partial(spans.take, file))
         if any(problem.code in _STOPS for problem in documents.problems) or not sound:
             return []
         return [
@@ -260,11 +256,11 @@ class _Verification:
                 ids[identity] = number
 
         documents = self.documents
-        if self.folder.get(results.FILE) is None:
-            documents.problems.append(Problem(results.FILE, "schema", "the file is required, and it is not there"))
+        if self.folder.get(RESULTS) is None:
+            documents.problems.append(Problem(RESULTS, "schema", "the file is required, and it is not there"))
             return
         before = len(documents.problems)
-        documents.ndjson(results.FILE, "result", take if judge else keep, keep)
+        documents.ndjson(RESULTS, "result", take if judge else keep, keep)
         self.results_whole = all(problem.code == "schema" for problem in documents.problems[before:])
         ids.update(rules.ids)
 
@@ -272,8 +268,7 @@ class _Verification:
         if not self.folder.overlays and not self.folder.irregular_overlays:
             return None
         chain = integrity.chain
-        known = Results(dict.fromkeys(self.result_ids, ""), self.results_whole)
-        ids = known.states if known.whole else None
+        ids = self.result_ids if self.results_whole else None
         effective = chain.effective(ids)
         return Overlays(tuple(ordered(chain.problems(ids))), len(chain.ends), len(effective), chain.unsealed)
 

@@ -16,7 +16,8 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import NamedTuple
 
-RUN = "run.json"
+from aef_verify.layout import RUN
+
 PREFIX = ".aef-tmp-"
 """What the name of a temporary folder starts with."""
 

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aef_verify.encoding.times import time_key
 from aef_verify.integrity.dsse import STATEMENT_TYPE
-from aef_verify.integrity.manifest import ATTESTATION, SEAL, Sealed
+from aef_verify.integrity.manifest import Sealed
 from aef_verify.integrity.policy import TrustPolicy, load_policy
+from aef_verify.layout import ATTESTATION, EVIDENCE, GATES, METRICS, RESULTS, RUN, SEAL, SUMMARY, blob_path
 from aef_verify.problems import InputError
-from aef_verify.run import evidence, gates, results
-from aef_verify.run.header import METRICS, RUN, is_closed
-from aef_verify.run.summary import FILE as SUMMARY
+from aef_verify.run.header import is_closed
 from aef_verify.run.verify import verify_run
 from aef_verify.schemas import accepts, explain
 from aef_verify.writing import atomic
@@ -104,7 +103,7 @@ def write_run(run: ClosedRun, destination: str, *, sealing: Sealing | None, step
 
 def _encoded(run: ClosedRun) -> dict[str, bytes]:
     """Return the bytes of each file of an unsealed run."""
-    files = {results.FILE: b""}
+    files = {RESULTS: b""}
     for name, schema, document in (
         (RUN, "run", run.run),
         (METRICS, "metrics", run.metrics),
@@ -112,14 +111,14 @@ def _encoded(run: ClosedRun) -> dict[str, bytes]:
     ):
         files[name] = json_bytes(_valid(name, schema, document))
     for name, schema, lines in (
-        (results.FILE, "result", run.results),
-        (evidence.FILE, "evidence", run.evidence),
-        (gates.FILE, "gate-decision", run.gates),
+        (RESULTS, "result", run.results),
+        (EVIDENCE, "evidence", run.evidence),
+        (GATES, "gate-decision", run.gates),
     ):
         if lines:
             files[name] = b"".join(_line_bytes(_valid(name, schema, line)) for line in lines)
     for blob in run.blobs:
-        files[blob_path(blob)] = blob
+        files[blob_path(sha256(blob).hexdigest())] = blob
     for path, data in run.ext.items():
         files[f"ext/{path}"] = data
     if not is_closed(run.run):
@@ -158,12 +157,6 @@ def _bytes(document: Document, **layout: Any) -> bytes:
         return json.dumps(document, ensure_ascii=False, allow_nan=False, **layout).encode() + b"\n"
     except (UnicodeEncodeError, ValueError) as fault:
         raise UnsoundRunError(f"a value has no form in I-JSON: {fault}") from None
-
-
-def blob_path(data: bytes) -> str:
-    """Return where a blob of these bytes stands [EVD-3]."""
-    name = sha256(data).hexdigest()
-    return f"blobs/sha256/{name[:2]}/{name}"
 
 
 def blob_digest(data: bytes) -> str:

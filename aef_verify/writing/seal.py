@@ -16,18 +16,17 @@ from aef_verify.encoding.paths import path_problems
 from aef_verify.encoding.times import is_time, time_key
 from aef_verify.folder import Folder
 from aef_verify.integrity.facts import read_run
-from aef_verify.integrity.manifest import SEAL, Sealed, manifest_hash, read_sealed, sealed_entries
+from aef_verify.integrity.manifest import Sealed, manifest_hash, read_sealed, sealed_entries
+from aef_verify.layout import EVIDENCE, GATES, LOGS, METRICS, RESULTS, RUN, SEAL, SUMMARY, TRACES
 from aef_verify.problems import InputError, Problem
-from aef_verify.run import evidence, gates, results, traces
-from aef_verify.run.header import METRICS, RUN, is_closed
+from aef_verify.run.header import is_closed
 from aef_verify.run.reading import Documents
-from aef_verify.run.summary import FILE as SUMMARY
 from aef_verify.schemas import accepts
 from aef_verify.writing.whole import write_new
 
 SEALERS = ("producer", "ingest")
 STATEMENT = "https://in-toto.io/Statement/v1"
-EVIDENCE = "https://agenteval.dev/aef/1/evidence"
+PREDICATE = "https://agenteval.dev/aef/1/evidence"
 
 Document = dict[str, Any]
 
@@ -93,14 +92,14 @@ def _check_documents(folder: Folder) -> None:
     documents = Documents(folder, details=True)
     for name, schema in ((RUN, "run"), (METRICS, "metrics"), (SUMMARY, "summary")):
         documents.json(name, schema, required=True)
-    if folder.get(results.FILE) is None:
-        raise InputError(f"{folder.root}: {results.FILE} is required, and it is not there; nothing was sealed")
+    if folder.get(RESULTS) is None:
+        raise InputError(f"{folder.root}: {RESULTS} is required, and it is not there; nothing was sealed")
     for file, line_schema in (
-        (results.FILE, "result"),
-        (evidence.FILE, "evidence"),
-        (gates.FILE, "gate-decision"),
-        (traces.TRACES, None),
-        (traces.LOGS, None),
+        (RESULTS, "result"),
+        (EVIDENCE, "evidence"),
+        (GATES, "gate-decision"),
+        (TRACES, None),
+        (LOGS, None),
     ):
         documents.ndjson(file, line_schema, lambda number, line: None)
     if documents.problems:
@@ -120,7 +119,7 @@ def seal_statement(run: Document, files: list[Sealed], *, sealed_by: str, sealed
     return {
         "_type": STATEMENT,
         "subject": [{"name": file.path, "digest": {"sha256": file.sha256}} for file in files],
-        "predicateType": EVIDENCE,
+        "predicateType": PREDICATE,
         "predicate": {
             "schemaVersion": "1.0",
             "runId": run.get("runId"),

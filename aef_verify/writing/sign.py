@@ -17,6 +17,7 @@ from aef_verify.integrity import base64
 from aef_verify.integrity.algorithms import Message
 from aef_verify.integrity.dsse import CHECKPOINT_TYPE, STATEMENT_TYPE, pae
 from aef_verify.integrity.keys import load_public_key
+from aef_verify.layout import ATTESTATION, SEAL
 from aef_verify.problems import InputError
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def envelope_of(file: str) -> tuple[str, str]:
     stem, extension = os.path.splitext(name)
     if extension != ".json" or name.endswith(".dsse.json"):
         raise InputError(f"{file}: neither seal.json, nor a batch seal, nor a checkpoint manifest <name>.json")
-    if name == "seal.json":
-        return os.path.join(folder, "attestation.dsse.json"), STATEMENT_TYPE
+    if name == SEAL:
+        return os.path.join(folder, ATTESTATION), STATEMENT_TYPE
     kind = STATEMENT_TYPE if _BATCH_SEAL.fullmatch(name) else CHECKPOINT_TYPE
     return os.path.join(folder, stem + ".dsse.json"), kind

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aef_verify.conformance.contract import perform
+from aef_verify.layout import LOGS, TRACES
 from aef_verify.problems import InputError
-from aef_verify.run.traces import LOGS, TRACES, TraceRules
+from aef_verify.run.traces import TraceRules
 from aef_verify.run.verify import verify_run
 from aef_verify.strategies import (
     Entry,
