@@ -32,7 +32,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from scripts.fuzzing.cases import NO_POLICY, Case, changed, drawn_cases, given_runs  # noqa: E402  # the root comes first
-from scripts.fuzzing.checks import SECONDS, Fault, check  # noqa: E402
+from scripts.fuzzing.checks import SECONDS, check  # noqa: E402
+from scripts.fuzzing.commands import Fault  # noqa: E402
 from scripts.fuzzing.coverage import Coverage  # noqa: E402
 from scripts.fuzzing.shrink import shrunk  # noqa: E402
 from tests.properties.both_paths import BothPaths, both_paths  # noqa: E402
@@ -44,8 +45,8 @@ SILENCE = 4 * SECONDS
 
 DRAWN = 120
 POOL = 600
-COMMAND_EVERY = 400
-"""One case in so many is also given to the command itself, which takes a process each time."""
+SHOWN_EVERY, COMMAND_EVERY = 5, 400
+"""One case in so many is also given to people's commands; and to the contract's, which takes a process each time."""
 
 
 class Fuzzer:
@@ -53,6 +54,7 @@ class Fuzzer:
 
     def __init__(self, cases: Sequence[Case], seed: int, place: str, both: BothPaths) -> None:
         """Start with these cases; `place` is a folder to work in."""
+        self.first = tuple(cases)
         self.pool = list(cases)
         self.chance = Random(seed)
         self.both = both
@@ -65,10 +67,11 @@ class Fuzzer:
     def step(self) -> tuple[Case, Fault] | None:
         """Try one case; return it, made small, where it shows a fault that was not seen before."""
         self.count += 1
-        first = self.count <= len(self.pool)
-        case = self.pool[self.count - 1] if first else changed(self.chance, self.chance.choice(self.pool))
+        first = self.count <= len(self.first)
+        case = self.first[self.count - 1] if first else self._another()
         Path(self.place, "current.json").write_bytes(case.to_json("did not end"))
-        findings = check(case, self._folder, self.both, command=self.count % COMMAND_EVERY == 0)
+        shown, command = self.count % SHOWN_EVERY == 0, self.count % COMMAND_EVERY == 0
+        findings = check(case, self._folder, self.both, shown=shown, command=command)
         fault = next((fault for fault in findings.faults if fault.kind not in self.kinds), None)
         if fault is not None:
             self.kinds.add(fault.kind)
@@ -82,6 +85,10 @@ class Fuzzer:
             self.pool.append(case)
         return None
 
+    def _another(self) -> Case:
+        """Return a changed case: as often of the first ones, which are sound, as of those that came to be."""
+        return changed(self.chance, self.chance.choice(self.chance.choice((self.first, self.pool))))
+
     @property
     def figures(self) -> dict[str, object]:
         """How far it is: cases tried, cases in the pool, kinds of problem and lines of code seen."""
@@ -93,7 +100,8 @@ class Fuzzer:
         return os.path.join(self.place, "case")
 
     def _shows(self, case: Case, kind: str) -> bool:
-        found = check(case, self._folder, self.both, command="command" in kind, seconds=2.0)
+        shown, command = kind.startswith("aef"), "the command" in kind
+        found = check(case, self._folder, self.both, shown=shown, command=command, seconds=2.0)
         return any(fault.kind == kind for fault in found.faults)
 
 

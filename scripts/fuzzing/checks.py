@@ -24,22 +24,15 @@ from aef_verify.problems import InputError, Problem, ordered
 from aef_verify.run.verify import verify_run
 from aef_verify.strategies import STATEMENT_TYPE
 from scripts.fuzzing.cases import DOCUMENT, ENVELOPE, RUN, Case
+from scripts.fuzzing.commands import AT, Fault, shown_faults
 from tests.properties.both_paths import NATIVE, PURE, BothPaths
 
 SECONDS = 10.0
 """A case that takes longer waits for something, or costs far more than its bytes warrant."""
 
-AT = "2026-10-02T14:00:00Z"
 REFUSED = "refused"
 
 Answer = Any
-
-
-class Fault(NamedTuple):
-    """What is wrong: `kind` is the same for the same fault in other cases, `detail` is about this one."""
-
-    kind: str
-    detail: str
 
 
 class Findings(NamedTuple):
@@ -65,8 +58,19 @@ def in_time(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def check(case: Case, place: str, both: BothPaths, *, command: bool = False, seconds: float = SECONDS) -> Findings:
-    """Check one case in a folder that is made anew; `command` also asks the command itself."""
+def check(
+    case: Case, place: str, both: BothPaths, *, shown: bool = False, command: bool = False, seconds: float = SECONDS
+) -> Findings:
+    """Check one case in a folder that is made anew.
+
+    Args:
+        case: the case.
+        place: the folder.
+        both: what selects the native or the pure path.
+        shown: also run people's commands, in this process.
+        command: also ask the contract's command itself, each time in a process of its own.
+        seconds: how long one call may take.
+    """
     calls = write(case, place)
     faults: list[Fault] = []
     answers: dict[str, dict[str, Answer]] = {NATIVE: {}, PURE: {}}
@@ -85,6 +89,12 @@ def check(case: Case, place: str, both: BothPaths, *, command: bool = False, sec
                 traits = traits_of(case, place)
         except Exception as failure:
             faults.append(failed("verify_run", NATIVE, failure))
+    if shown and not faults:
+        try:
+            with in_time(6 * seconds):
+                faults += shown_faults(case, os.path.join(place, "case"), os.path.join(place, "policy.json"))
+        except Exception as failure:
+            faults.append(failed("aef", NATIVE, failure))
     if command and not faults:
         faults += [fault for call in calls for fault in command_faults(call, answers[NATIVE][call[0]])]
     return Findings(faults, traits)

@@ -15,4 +15,4 @@ def test_no_kept_case_shows_its_fault(tmp_path: Path) -> None:
     with both_paths() as both:
         for path in sorted(FOUND.glob("*.json")):
             case = Case.from_json(path.read_bytes())
-            assert check(case, str(tmp_path / "place"), both, command=True).faults == [], path.name
+            assert check(case, str(tmp_path / "place"), both, shown=True, command=True).faults == [], path.name

@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
+import click
 import pytest
 
 from aef_verify.conformance.contract import perform
 from aef_verify.strategies import RunFiles
 from scripts import fuzz
-from scripts.fuzzing import checks
+from scripts.fuzzing import checks, commands
 from scripts.fuzzing.cases import NO_POLICY, Case, drawn_cases, given_runs
-from scripts.fuzzing.checks import Fault, check
+from scripts.fuzzing.checks import check
+from scripts.fuzzing.commands import Fault
 from tests.properties.both_paths import both_paths
 
 ROOT = Path(fuzz.__file__).resolve().parent.parent
@@ -80,6 +82,33 @@ def test_paths_that_disagree_are_a_fault(tmp_path: Path) -> None:
             assert [fault.kind for fault in check(case, str(tmp_path / "case"), both).faults] == [
                 "chain: paths disagree"
             ]
+
+
+def printing(text: str) -> click.Command:
+    words = click.Argument(["words"], nargs=-1)
+    return click.Command(
+        "aef",
+        callback=lambda words: click.echo(text),
+        params=[words],
+        context_settings={"ignore_unknown_options": True},
+    )
+
+
+@pytest.mark.parametrize(
+    ("printed", "kind"),
+    [
+        ("aef verify: unexpected failure: KeyError: 'a'; `aef --debug` shows where", "aef verify: KeyError"),
+        ("\x08", "aef verify: shows U+0008"),
+        ("\u202e", "aef verify: shows U+202E"),
+        ("table", "aef verify: prints no JSON"),
+    ],
+)
+def test_what_people_are_shown_is_checked(printed: str, kind: str, tmp_path: Path) -> None:
+    with both_paths() as both:
+        assert check(CASE, str(tmp_path / "case"), both, shown=True).faults == []
+        with patch.object(commands, "main", printing(printed)):
+            faults = check(CASE, str(tmp_path / "case"), both, shown=True).faults
+    assert kind in {fault.kind for fault in faults}
 
 
 def test_a_case_that_waits_is_a_fault(tmp_path: Path) -> None:
