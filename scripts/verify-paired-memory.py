@@ -54,6 +54,7 @@ def main() -> int:
             print(f"\n{done} checks passed before. What to look at:\n{fault.look_at}")
             return 1
         except FileNotFoundError as fault:
+            shutil.rmtree(scratch)
             print(f"{fault.filename}: cannot be run: {fault.strerror}", file=sys.stderr)
             return 2
         show(check, seen, time.monotonic() - started)

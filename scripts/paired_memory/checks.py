@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aef_verify.integrity.algorithms import ECDSA_P256
-from aef_verify.integrity.policy import load_policy
+from aef_verify.integrity.policy import TrustPolicy, load_policy
 from aef_verify.writing.keygen import generate_key, policy_entry
 from scripts.paired_memory.cases import (
     ARM,
@@ -28,6 +28,7 @@ from scripts.paired_memory.lab import Case, Lab, UnmetError, look_at
 from scripts.paired_memory.program import Done
 
 NOBODY = 65534
+CHECKER = "checker@example.org"
 SPREAD = 0.15
 """Seconds after an arm's last request within which its evidence is written, and over which kills are spread."""
 
@@ -71,7 +72,9 @@ def _foreign() -> Iterator[Check]:
         "an exit code of a verdict, two unsealed runs, linked-unsealed",
         lambda lab: foreign(lab, "linked-unsealed", "--aef-unsealed"),
     )
+    yield Check("signed pair", "both arms signed by the policy's one identity", foreign_signed)
     yield Check("suppressed (--no-aef)", "nothing on disk", suppressed)
+    yield Check("SIGINT while the normal arm answers", "exit 1, one aborted normal run", foreign_stopped)
 
 
 def foreign(lab: Lab, outcome: str, *more: str) -> str:
@@ -86,6 +89,36 @@ def foreign(lab: Lab, outcome: str, *more: str) -> str:
     seen = f"exit {done.code}, {words_of(left)}, {asked} requests"
     if done.code not in (0, 1) or [pair.outcome for pair in left.pairs] != [outcome] or found or not asked:
         raise UnmetError(f"exit 0 or 1, two runs, {outcome}", "; ".join([seen, *found[:5]]), look_at(done, evidence))
+    return seen
+
+
+def foreign_signed(lab: Lab) -> str:
+    """Have another program sign its seals."""
+    folder = lab.folder()
+    key, evidence = folder / "key.pem", folder / "evidence"
+    policy = _new_key(key)
+    with lab.provider() as serving:
+        done = lab.call(serving, ["--paired-oracle", "--aef", str(evidence), "--aef-key", str(key)], folder)
+    return _signed_by_checker(done, evidence, policy)
+
+
+def foreign_stopped(lab: Lab) -> str:
+    """Interrupt another program while it waits for an answer; how many it asks at a time is its own."""
+    folder = lab.folder()
+    evidence = folder / "evidence"
+    hold = {"match": {}, "skip": 6, "fault": {"kind": "timeout"}}
+    with lab.provider(rules=[hold]) as serving:
+        done = lab.call(
+            serving,
+            list(_named(evidence)),
+            folder,
+            reached=lambda: len(serving.requests) >= 7,
+            signals=(signal.SIGINT,),
+        )
+    left = whole(lab, done, evidence)
+    seen = f"exit {done.code}, {words_of(left)}"
+    if done.code != 1 or [(arm.role, arm.status) for arm in left.arms] != [("normal", "aborted")]:
+        raise UnmetError("exit 1, one aborted normal run", seen, look_at(done, evidence))
     return seen
 
 
@@ -104,19 +137,28 @@ def signed(lab: Lab) -> str:
     """Have the seals signed with a key made on the spot, and read them by a policy that trusts it."""
     folder = lab.folder()
     key, evidence = folder / "key.pem", folder / "evidence"
-    made = generate_key(str(key), ECDSA_P256)
-    trusted = {"keys": [policy_entry(made.public_pem, "checker@example.org")]}
-    policy = load_policy(json.dumps(trusted).encode())
+    policy = _new_key(key)
     with lab.provider() as serving:
         done = lab.call(serving, ["--paired-oracle", "--aef", str(evidence), "--aef-key", str(key)], folder)
         lab.judged(Case("signed pair", f"exit 0, {PAIR}"), done, evidence, serving.requests, policy)
+    return _signed_by_checker(done, evidence, policy)
+
+
+def _new_key(path: Path) -> TrustPolicy:
+    """Make a key, and return the policy that trusts it."""
+    made = generate_key(str(path), ECDSA_P256)
+    trusted = {"keys": [policy_entry(made.public_pem, CHECKER)]}
+    return load_policy(json.dumps(trusted).encode())
+
+
+def _signed_by_checker(done: Done, evidence: Path, policy: TrustPolicy) -> str:
     left = left_in(evidence, policy)
     signers = [arm.signed_by for arm in left.arms]
-    if signers != [("checker@example.org",)] * 2 or left.pairs[0].signed_by != ("checker@example.org",):
+    if signers != [(CHECKER,)] * 2 or [pair.signed_by for pair in left.pairs] != [(CHECKER,)]:
         raise UnmetError("both arms signed", f"signed by {signers}", look_at(done, evidence))
     if b"PRIVATE KEY" in b"".join(path.read_bytes() for path in evidence.rglob("*") if path.is_file()):
         raise UnmetError("no key in evidence", "the private key is in the evidence", look_at(done, evidence))
-    return "both arms signed by checker@example.org"
+    return f"both arms signed by {CHECKER}"
 
 
 def azure(lab: Lab) -> str:
