@@ -5,6 +5,7 @@ A link is followed here, as the path is the caller's own word; within a run none
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -27,6 +28,9 @@ def read_given(path: str, limit: int) -> bytes:
             _check_regular(path, os.fstat(fd), limit)
             with open(fd, "rb", closefd=False) as file:
                 data = file.read(limit + 1)
+            if data is None:
+                # Some of what /proc holds calls itself a regular file, and has its reader wait.
+                raise BlockingIOError(errno.EAGAIN, "it would have to be waited for")
         finally:
             os.close(fd)
     except (OSError, ValueError) as fault:

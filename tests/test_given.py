@@ -6,6 +6,7 @@ import os
 import socket
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -57,3 +58,18 @@ def test_socket_is_refused() -> None:
 def test_a_file_larger_than_it_says_is_refused() -> None:
     with pytest.raises(InputError, match="grew beyond 10 bytes"):
         read_given("/proc/self/maps", 10)
+
+
+def test_a_file_whose_reader_would_wait_is_refused() -> None:
+    regular = os.stat(__file__)
+    ready, end = os.pipe()
+    try:
+        with (
+            patch("os.stat", return_value=regular),
+            patch("os.fstat", return_value=regular),
+            pytest.raises(InputError, match="it would have to be waited for"),
+        ):
+            read_given(f"/dev/fd/{ready}", 1 << 20)
+    finally:
+        os.close(ready)
+        os.close(end)

@@ -24,7 +24,10 @@ def read_input(path: str, limit: int) -> bytes:
     try:
         data = sys.stdin.buffer.read(limit + 1)
     except (OSError, ValueError, AttributeError) as fault:
-        raise InputError(f"standard input: cannot be read: {fault}") from None
+        reason = "it is closed" if sys.stdin is None else getattr(fault, "strerror", None) or fault
+        raise InputError(f"standard input: cannot be read: {reason}") from None
+    if data is None:
+        raise InputError("standard input: cannot be read: it would have to be waited for")
     if len(data) > limit:
         raise InputError(f"standard input: more than {limit:,} bytes")
     return data

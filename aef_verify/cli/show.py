@@ -26,6 +26,8 @@ def show(run: str, policy: str | None, anchors: str | None, case: str | None, li
     from aef_verify.report.reader import read_content
     from aef_verify.report.run_text import run_text
 
+    if policy == anchors == "-":
+        raise click.UsageError("--policy and --anchors cannot both be standard input")
     folder = one_run(run)
     report = verify_evidence([folder], policy=policy_given(policy), anchors=anchors_given(anchors), pairs=False)
     print_parts(run_text(report.runs[0], read_content(folder, limit=limit, case=case), limit=limit))

@@ -46,6 +46,8 @@ def verify(
     from aef_verify.cli.progress import progress
     from aef_verify.engine.evidence import verify_evidence
 
+    if policy == anchors == "-":
+        raise click.UsageError("--policy and --anchors cannot both be standard input")
     trusted, known = policy_given(policy), anchors_given(anchors)
     with progress(wanted=not quiet) as watch:
         report = verify_evidence(paths, policy=trusted, anchors=known, jobs=jobs, require=require, watch=watch)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import building
-from tests.cli.calling import aef, as_nobody, one_line
+from tests.cli.calling import AEF, aef, as_nobody, one_line
 from tests.engine.test_discover import ODD_PATHS
 
 COMMANDS = (["verify"], ["show"], ["view"], ["seal"])
@@ -131,6 +132,26 @@ def _reachable(folder: Path) -> None:
     for above in (folder, *folder.parents):
         if above.owner() == "root" and above != Path("/"):
             above.chmod(above.stat().st_mode | 0o055)
+
+
+def test_standard_input_that_is_closed_or_taken_twice(tmp_path: Path) -> None:
+    run = building.small().write(tmp_path / "run")
+    for command in ("verify", "show"):
+        done = aef(command, run, "--policy", "-", "--anchors", "-", stdin=b"{}")
+        assert done.returncode == 2
+        assert "cannot both be standard input" in one_line(done)
+    closed = ("/bin/sh", "-c", 'exec "$@" <&-', "sh")
+    done = aef("verify", run, "--policy", "-", before=closed)
+    assert done.returncode == 2
+    assert one_line(done).endswith("standard input: cannot be read: it is closed")
+    ready, end = os.pipe()
+    os.set_blocking(ready, False)
+    with os.fdopen(ready, "rb") as waiting, os.fdopen(end, "wb"):
+        process = subprocess.run(
+            [*AEF, "verify", run, "--policy", "-"], stdin=waiting, capture_output=True, check=False
+        )
+    assert process.returncode == 2
+    assert b"it would have to be waited for" in process.stderr
 
 
 def test_a_line_of_5_mib_and_depth_65(tmp_path: Path) -> None:
