@@ -30,6 +30,7 @@ def keygen(file: str, algorithm: str, identity: str, may: tuple[str, ...], publi
     policy_entry(public_pem_of(GENERATORS[algorithm]()), identity, may)
     with writing(file if public is None else f"{file} or {public}"):
         made = generate_key(file, algorithm, public_path=public)
-    write_text(json.dumps(policy_entry(made.public_pem, identity, may), indent=2) + "\n")
+    # First, as the key is there whether or not its entry can be printed.
     say(f"private key in {file}, readable for you alone; key id {made.keyid}")
+    write_text(json.dumps(policy_entry(made.public_pem, identity, may), indent=2) + "\n")
     return 0

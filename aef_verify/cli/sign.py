@@ -7,6 +7,8 @@ import os
 
 import click
 
+from aef_verify import limits
+from aef_verify.cli.given import read_input
 from aef_verify.problems import InputError
 
 
@@ -20,16 +22,18 @@ def sign(file: str, key: str, out: str | None, payload_type: str | None) -> int:
 
     A seal.json goes into attestation.dsse.json beside it, a batch seal overlays/seal-0001.json into
     overlays/seal-0001.dsse.json; their type is known. Any other file needs --payload-type; a checkpoint manifest's is
-    application/vnd.agenteval.aef.checkpoint+json. An envelope that is there is never overwritten.
+    application/vnd.agenteval.aef.checkpoint+json. An envelope that is there is never overwritten. FILE or the key may
+    be - for standard input.
     """
     from aef_verify.cli.output import say, write_text, writing
-    from aef_verify.writing.sign import sign_file
     from aef_verify.writing.whole import write_new
 
+    if file == key == "-":
+        raise click.UsageError("FILE and --key cannot both be standard input")
     target, kind = _envelope(file, out, payload_type)
     if target != "-" and os.path.lexists(target):
         raise InputError(f"{target}: is there already, and is not overwritten")
-    envelope = sign_file(file, key, kind)
+    envelope = _signed(file, key, kind)
     data = json.dumps(envelope, indent=2) + "\n"
     if target == "-":
         write_text(data)
@@ -42,6 +46,18 @@ def sign(file: str, key: str, out: str | None, payload_type: str | None) -> int:
     if os.path.basename(os.path.dirname(os.path.abspath(file))) == "overlays":
         say("aef sign: this signature is for every event of the batch, other people's too: read them all first [OVL-3]")
     return 0
+
+
+def _signed(file: str, key_file: str, kind: str) -> dict[str, object]:
+    """Return the envelope of a file, which like its key may be standard input."""
+    from aef_verify.writing.sign import KEY_BYTES, load_private_key, sign_bytes
+
+    pem = read_input(key_file, KEY_BYTES)
+    try:
+        key = load_private_key(pem)
+    except InputError as fault:
+        raise InputError(f"{key_file}: {fault}") from None
+    return sign_bytes(read_input(file, limits.ENVELOPE_BYTES), key, kind)
 
 
 def _envelope(file: str, out: str | None, payload_type: str | None) -> tuple[str, str]:

@@ -128,6 +128,20 @@ def test_sign_another_file_needs_its_type(tmp_path: Path, key: Path) -> None:
     assert aef("sign", text, "--key", key, "--payload-type", "text/plain", "-o", tmp_path / "e").returncode == 0
 
 
+def test_sign_reads_standard_input_where_a_file_is_a_dash(tmp_path: Path, run: str, key: Path) -> None:
+    aef("seal", run)
+    words = ["sign", "-", "--payload-type", "text/plain", "--key"]
+    signed = aef(*words, key, "-o", "-", stdin=b"hello")
+    assert json.loads(signed.stdout)["payload"] == "aGVsbG8="
+    assert "say with -o" in one_line(aef(*words, key, stdin=b"hello"))
+    assert "cannot both be standard input" in one_line(aef(*words, "-", "-o", "-", stdin=b"hello"))
+    assert aef("sign", f"{run}/seal.json", "--key", "-", stdin=key.read_bytes()).returncode == 0
+    assert Path(run, "attestation.dsse.json").exists()
+    assert one_line(aef(*words[:1], f"{run}/run.json", *words[2:], "-", stdin=b"")).startswith(
+        "aef sign: -: no PEM block"
+    )
+
+
 def test_sign_refuses_what_is_no_key(tmp_path: Path, run: str) -> None:
     aef("seal", run)
     (tmp_path / "no-key").write_text("-----BEGIN PUBLIC KEY-----\n")
