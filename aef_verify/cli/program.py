@@ -122,6 +122,14 @@ class Program(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(self.summaries.items()))
 
+    def make_context(self, *words: Any, **extra: Any) -> click.Context:
+        """Read the command line; its help is printed here, to a reader who may have gone."""
+        try:
+            return super().make_context(*words, **extra)
+        except BrokenPipeError:
+            abandon_output()
+            raise WriteError from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what click would end in its own way is raised as what `main` ends in ours."""
         with _terminated_as_interrupted():

@@ -311,7 +311,8 @@ def _write(data: bytes) -> bool:
             rest = rest[written:]
         sys.stdout.buffer.flush()
     except (OSError, ValueError, AttributeError) as fault:
-        _say(f"standard output cannot be written: {getattr(fault, 'strerror', None) or fault}")
+        reason = "it is closed" if sys.stdout is None else getattr(fault, "strerror", None) or fault
+        _say(f"standard output cannot be written: {reason}")
         _abandon_output()
         return False
     return True

@@ -127,6 +127,15 @@ def test_closed_standard_error_changes_nothing() -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
+@pytest.mark.parametrize("words", ["--help", "verify --help", "--version", "explain --list"])
+def test_short_output_that_nobody_reads_is_3(words: str) -> None:
+    ready, end = os.pipe()
+    os.close(ready)
+    with os.fdopen(end, "wb") as gone:
+        done = aef(*words.split(), stdout=gone)
+    assert (done.returncode, done.stderr) == (3, "")
+
+
 def test_a_reader_that_goes_away_hears_nothing(tmp_path: Path) -> None:
     lines = [building.result(f"c{number}", evidence=["E-gone"]) for number in range(30_000)]
     run = building.small().but(put("results.ndjson", lines)).write(tmp_path / "run")
