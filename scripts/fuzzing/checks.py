@@ -214,4 +214,5 @@ def command_faults(call: list[str], expected: Answer) -> Iterator[Fault]:
                 f"{call[0]}: a refusal is not as the contract has it", f"exit {done.returncode}: {done.stderr[:300]!r}"
             )
     elif done.returncode != 0 or json.loads(done.stdout) != expected:
-        yield Fault(f"{call[0]}: the command answers otherwise", f"exit {done.returncode}: {done.stdout[:300]!r}")
+        said = f"exit {done.returncode}: {(done.stdout or done.stderr)[:300]!r}"
+        yield Fault(f"{call[0]}: the command answers otherwise", said)
