@@ -6,6 +6,7 @@ destination; only the last one touches the disk beyond reading.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -16,9 +17,10 @@ from aef_verify.memory.arm import Calls
 from aef_verify.memory.bench import Evidence, Settings
 from aef_verify.memory.dataset import Dataset, bundled, open_dataset
 from aef_verify.memory.destination import check_destination
+from aef_verify.memory.entry import LARGEST_INTEGER
 from aef_verify.memory.roster import select
 from aef_verify.problems import InputError
-from aef_verify.provider.address import STYLES, Endpoint, target
+from aef_verify.provider.address import STYLES, Endpoint, parse_url, target
 from aef_verify.provider.offline import check_offline
 
 BASE_URL, API_KEY = "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -29,6 +31,8 @@ _SUBJECT = re.compile(r"[!-~]{1,256}", re.ASCII)
 _VERSION = re.compile(r"[!-~]{1,128}", re.ASCII)
 _KEY_BYTES = 1 << 20
 _MODEL_CHARACTERS = 256
+_PROVIDERS = (("api.openai.com", "openai"), (".openai.azure.com", "azure"))
+"""Hosts, or what they end with, and who serves there; of another host evidence names no provider."""
 
 
 class Asked(NamedTuple):
@@ -109,7 +113,7 @@ def settings_for(asked: Asked, environment: Mapping[str, str], *, bundled_url: s
             judge_failure=asked.judge_failure,
         ),
         answer_version=asked.model_version,
-        judge_provider=asked.api_style,
+        judge_provider=_provider(judge),
         threshold=asked.threshold,
         paired=asked.paired,
         evidence=None if asked.aef is None else Evidence(asked.aef, not asked.aef_unsealed, key),
@@ -140,6 +144,20 @@ def _check_names(asked: Asked) -> None:
     if version is not None and (not _VERSION.fullmatch(version) or version.lower() == "latest"):
         raise InputError("--subject-version: an exact version of 1 to 128 printable ASCII characters, never `latest`")
     gate.percent(asked.threshold)
+    if asked.model_version is not None:
+        _check_model("--model-version", asked.model_version)
+    for option, count in (("--max-tokens", asked.max_tokens), ("--judge-max-tokens", asked.judge_max_tokens)):
+        if count > LARGEST_INTEGER:
+            raise InputError(f"{option}: at most {LARGEST_INTEGER}")
+    for option, number in (("--temperature", asked.temperature), ("--timeout", asked.timeout)):
+        if not math.isfinite(number):
+            raise InputError(f"{option}: a number")
+
+
+def _check_model(option: str, name: str) -> None:
+    """Refuse a name that no document, or no line of a report, can hold."""
+    if not 1 <= len(name) <= _MODEL_CHARACTERS or not name.isprintable():
+        raise InputError(f"{option}: 1 to {_MODEL_CHARACTERS} printable characters")
 
 
 def uses_bundled_provider(asked: Asked, environment: Mapping[str, str]) -> bool:
@@ -168,13 +186,18 @@ def _endpoints(asked: Asked, environment: Mapping[str, str], bundled_url: str | 
     own_key = environment.get(f"JUDGE_{key_name}") or None
     judge_key = key if asked.judge_endpoint in (None, url) else own_key
     judge = Endpoint(asked.judge_endpoint or url, asked.judge_model or model, own_key or judge_key, asked.api_style)
-    for endpoint in (answer, judge):
-        if not 1 <= len(endpoint.model) <= _MODEL_CHARACTERS:
-            raise InputError(f"a model's name has 1 to {_MODEL_CHARACTERS} characters")
+    for option, endpoint in (("--model", answer), ("--judge-model", judge)):
+        _check_model(option, endpoint.model)
         target(endpoint)
         if asked.offline:
             check_offline(endpoint.base_url)
     return answer, judge
+
+
+def _provider(endpoint: Endpoint) -> str | None:
+    """Return who serves an endpoint, where its host tells."""
+    host = parse_url(endpoint.base_url).host
+    return next((name for end, name in _PROVIDERS if host == end or (end[0] == "." and host.endswith(end))), None)
 
 
 def _dataset(asked: Asked) -> Dataset:
