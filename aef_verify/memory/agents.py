@@ -35,8 +35,8 @@ class HandedSession(NamedTuple):
 class AgentAnswer(NamedTuple):
     """What an agent answered.
 
-    `calls` are the model calls it made itself, None where it does not say; `usage` what they used; `retrieved` the
-    handles of the sessions it looked at, for a report of what its memory found.
+    `calls` are the model calls it made itself, and one that states none and asked no model counts one; `usage` is what
+    they used; `retrieved` the handles of the sessions it looked at, for a report of what its memory found.
     """
 
     text: str

@@ -41,6 +41,9 @@ DATASET_CHANGED = "dataset-changed"
 JUDGE_ASKED = 3
 """How often a judge is asked that gives no verdict."""
 
+MOST_CALLS = 1_000_000
+"""What an agent may state for one answer; ten thousand questions of it still make an exact number."""
+
 
 class Calls(NamedTuple):
     """Whom an arm asks, and how.
@@ -283,10 +286,10 @@ class _Asked:
         before = self._attempts.count
         answer = await answer_with(self.arm.agent, _Handle(self.ask), handed, question.text, question.date)
         named = {handles[handle].id for handle in answer.retrieved if handle in handles}
-        if answer.calls is not None:
-            self._own_calls += max(int(answer.calls), 0)
-        elif self._attempts.count == before:
-            self._own_calls += 1
+        stated = 0 if answer.calls is None else int(answer.calls)
+        # One that states none is taken to have made one, so that no question is scored on a single call.
+        least = 1 if self._attempts.count == before else 0
+        self._own_calls += min(max(stated, least), MOST_CALLS)
         for usage in answer.usage:
             self._add(Usage("agent", str(usage.model), usage.input_tokens, usage.output_tokens))
         self.arm.retrieved[question.id] = set(question.gold) <= named

@@ -249,9 +249,10 @@ def test_a_blank_answer_is_not_judged(answer: object) -> None:
     [
         ("three", 2),
         (AgentAnswer("three"), 2),
-        (AgentAnswer("three", calls=0), 1),
+        (AgentAnswer("three", calls=0), 2),
         (AgentAnswer("three", calls=7), 8),
-        (AgentAnswer("three", calls=-7), 1),
+        (AgentAnswer("three", calls=-7), 2),
+        (AgentAnswer("three", calls=10**30), 1_000_001),
     ],
 )
 def test_an_agents_own_calls_count(answer: object, calls: int) -> None:
