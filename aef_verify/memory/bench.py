@@ -142,12 +142,18 @@ def run_bench(settings: Settings, *, stop: asyncio.Event, watch: Watch | None = 
 
 
 async def bench(settings: Settings, *, stop: asyncio.Event, watch: Watch | None = None) -> BenchResult:
-    """See `run_bench`.
+    """See `run_bench`; cancelling it sets `stop`, and it is cancelled once the evidence is written.
 
     Raises:
         InputError: a source entry that canonical JSON cannot represent, or a dataset that changed meanwhile.
     """
-    return await _Bench(settings, stop, watch).run()
+    running = asyncio.ensure_future(_Bench(settings, stop, watch).run())
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        stop.set()
+        await running
+        raise
 
 
 class _Bench:

@@ -215,6 +215,32 @@ def test_a_provider_that_stays_down_leaves_an_aborted_arm(benches: Bench, tmp_pa
     assert result.normal.abort_reason == "provider-unavailable"
 
 
+@pytest.mark.parametrize(
+    ("call", "left"),
+    [(3, "normal aborted 2; normal-only"), (11, "normal completed 4; oracle aborted 2; linked")],
+)
+def test_a_cancelled_benchmark_leaves_its_evidence(
+    benches: Bench, monkeypatch: pytest.MonkeyPatch, call: int, left: str
+) -> None:
+    async def run() -> None:
+        held = asyncio.Event()
+
+        async def hold() -> Reply:
+            held.set()
+            return await never()
+
+        client = FakeClient(lambda asked: hold() if len(client.calls) >= call else reply())
+        monkeypatch.setattr(bench, "Client", lambda **bounds: client)
+        running = asyncio.create_task(bench.bench(benches.settings(), stop=asyncio.Event()))
+        await held.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(run())
+    assert benches.on_disk() == left
+
+
 def test_written_evidence_is_not_written_again(benches: Bench) -> None:
     first = benches.run()
     before = {path: path.read_bytes() for path in benches.destination.rglob("*") if path.is_file()}
