@@ -143,7 +143,7 @@ def compare(
     # A run that is no arm of a pair measures what a normal arm measures.
     roles = (first.role or NORMAL, second.role or NORMAL)
     if roles[0] != roles[1]:
-        notes.insert(0, f"a {roles[0]} and an {roles[1]} arm are different evaluations, whatever else agrees")
+        notes.insert(0, "a normal and an oracle arm are different evaluations, whatever else agrees")
     verdicts = [axis.verdict for axis in axes if axis.decides]
     if DIFFERENT in verdicts or roles[0] != roles[1] or members:
         verdict = DIFFERENT

@@ -77,7 +77,11 @@ class PairReport:
 
 def _scored_ids(arm: Arm) -> frozenset[str] | None:
     questions = arm.lines.questions(arm.fields.observed) if arm.fields is not None else None
-    if questions is None or questions.ids is None or not arm.is_usable:
+    if questions is None or not arm.is_usable:
+        return None
+    if not questions.number:
+        return frozenset()
+    if questions.ids is None:
         return None
     absent = ~(BIT["passed"] | BIT["failed"] | BIT["warn"] | BIT["scored"])
     return frozenset(identity for identity, states in questions.ids.items() if not states & absent)

@@ -70,6 +70,8 @@ def pair_text(pair: PairReport) -> Iterator[RenderableType]:
         yield _arms(pair)
     if pair.scored_sets_differ:
         yield indented(Text("The arms did not score the same questions: their scores are over different sets."))
+    elif pair.scored_sets_differ is None and all(arm.is_usable for arm in pair.arms) and len(pair.arms) > 1:
+        yield indented(Text("Whether the arms scored the same questions is not known: their runs do not name them."))
     if pair.outcome in _WORTH:
         yield indented(Text(_WORTH[pair.outcome], style="dim"))
     elif pair.outcome == LINKED and not pair.signed_by:

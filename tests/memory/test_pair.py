@@ -504,3 +504,8 @@ def test_nothing_scored(layout: str, tmp_path: Path) -> None:
 def test_no_question_at_all(tmp_path: Path) -> None:
     for layout in (OURS, CASES, TREE):
         assert Drafts((), layout=layout).report(tmp_path / layout).outcome == "linked"
+
+
+@pytest.mark.parametrize("layout", [OURS, TREE])
+def test_two_arms_without_a_question_scored_the_same_ones(layout: str, tmp_path: Path) -> None:
+    assert Drafts((), layout=layout).report(tmp_path).scored_sets_differ is False

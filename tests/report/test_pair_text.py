@@ -83,10 +83,19 @@ def shown(found: PairReport, width: int = 200) -> str:
         (pair(), "66.67 % of 3 scored"),
         (pair(normal=arm(fields=None)), "Pair p  linked"),
         (pair(normal=None, oracle=None), "Pair p  linked"),
+        (pair(), "Whether the arms scored the same questions is not known: their runs do not name them."),
     ],
 )
 def test_what_is_said(found: PairReport, said: str) -> None:
     assert said in shown(found)
+
+
+def test_a_comparison_says_that_nobody_is_known_to_have_signed() -> None:
+    """[SIG-7]: intact never stands alone."""
+    sides = (Side("a", "intact", "r1", None), Side("b", "unsealed", "r2", None))
+    lines = text_of(comparison_text(SuiteComparison("same", *sides, (), None, ())), 100).splitlines()
+    assert lines[2].split("  ")[:1] == ["outcome"]
+    assert "intact (unsigned)" in lines[2]
 
 
 def with_pairs(*pairs: PairReport) -> EvidenceReport:
