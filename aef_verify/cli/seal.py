@@ -8,7 +8,7 @@ import os
 import click
 
 from aef_verify.cli.exits import OK, PROBLEM
-from aef_verify.cli.given import now
+from aef_verify.clock import now
 from aef_verify.layout import SEAL
 from aef_verify.problems import InputError
 

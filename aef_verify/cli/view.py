@@ -6,7 +6,8 @@ import json
 
 import click
 
-from aef_verify.cli.given import now, policy_given
+from aef_verify.cli.given import policy_given
+from aef_verify.clock import now
 
 
 @click.command(short_help="Show what a run's overlays say at a time.")

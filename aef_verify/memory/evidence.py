@@ -8,11 +8,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import rfc8785
 
+from aef_verify.clock import now
 from aef_verify.encoding.times import time_key
 from aef_verify.memory import definition, gate
 from aef_verify.memory.gate import Threshold
@@ -339,5 +339,4 @@ def _given(**members: Any) -> Document:
 
 def _not_before(ended_at: str) -> str:
     """Return the time of sealing: now, or the run's end where the clock says less [SEAL-5]."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return max(now, ended_at, key=time_key)
+    return max(now(3), ended_at, key=time_key)
