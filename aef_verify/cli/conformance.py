@@ -6,10 +6,7 @@ import contextlib
 import json
 import os
 import re
-import signal
 import sys
-from collections.abc import Iterator
-from types import FrameType
 from typing import TextIO
 
 import click
@@ -17,9 +14,10 @@ import click
 from aef_verify.cli.exits import OK, PROBLEM
 from aef_verify.cli.output import is_terminal, write_text
 from aef_verify.cli.program import implementation
-from aef_verify.conformance.index import ALGORITHMS, LEVELS, load, select
+from aef_verify.conformance.index import LEVELS, load, select
 from aef_verify.conformance.report import Report, as_text, as_value
 from aef_verify.conformance.runner import run as run_vectors
+from aef_verify.integrity.algorithms import ALGORITHMS
 
 
 @click.group()
@@ -94,13 +92,12 @@ def run(
     tested = None if command is None else program(command, timeout or TIMEOUT)
     found = load(corpus)
     vectors = select(found, classes=classes, kinds=kinds, level=level, algorithms=algorithms, ids=ids)
-    with _ended_by_term():
-        verdicts = run_vectors(
-            found, vectors, program=tested, jobs=jobs or os.cpu_count() or 1, progress=_progress_on(sys.stderr)
-        )
+    verdicts = run_vectors(
+        found, vectors, program=tested, jobs=jobs or os.cpu_count() or 1, progress=_progress_on(sys.stderr)
+    )
     report = Report(found, claim_as or _named(command), tuple(verdicts), classes)
     if as_json:
-        write_text(json.dumps(as_value(report), ensure_ascii=False, indent=2) + "\n")
+        write_text(json.dumps(as_value(report), indent=2) + "\n")
     else:
         write_text("".join(f"{line}\n" for line in as_text(report, verbose=verbose)))
     return OK if report.passed else PROBLEM
@@ -123,17 +120,3 @@ class _Counter:
 
 def _progress_on(stream: TextIO | None) -> _Counter | None:
     return _Counter() if is_terminal(stream) else None
-
-
-@contextlib.contextmanager
-def _ended_by_term() -> Iterator[None]:
-    """Let SIGTERM end the run as an interrupt does: programs ended, scratch folders removed."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -6,7 +6,9 @@ import json
 
 import click
 
-ALGORITHMS = ("ecdsa-p256", "ed25519")
+from aef_verify.cli.exits import OK
+from aef_verify.integrity.algorithms import ALGORITHMS
+from aef_verify.integrity.policy import REDACT
 
 
 @click.command(short_help="Make a key to sign with, and its entry for a trust policy.")
@@ -15,7 +17,7 @@ ALGORITHMS = ("ecdsa-p256", "ed25519")
     "--algorithm", type=click.Choice(ALGORITHMS), default=ALGORITHMS[0], show_default=True, help="The key's algorithm."
 )
 @click.option("--identity", required=True, help="Whom the key speaks for, such as git:you@example.com.")
-@click.option("--may", multiple=True, type=click.Choice(("redact",)), help="A right beyond signing; repeatable.")
+@click.option("--may", multiple=True, type=click.Choice((REDACT,)), help="A right beyond signing; repeatable.")
 @click.option("--public", metavar="FILE", help="Write the public half here, too.")
 def keygen(file: str, algorithm: str, identity: str, may: tuple[str, ...], public: str | None) -> int:
     """Make a key pair and write its private half to FILE, which only you can read.
@@ -33,4 +35,4 @@ def keygen(file: str, algorithm: str, identity: str, may: tuple[str, ...], publi
     # First, as the key is there whether or not its entry can be printed.
     say(f"private key in {file}, readable for you alone; key id {made.keyid}")
     write_text(json.dumps(policy_entry(made.public_pem, identity, may), indent=2) + "\n")
-    return 0
+    return OK

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from aef_verify.conformance.index import ALGORITHMS, Corpus, Vector
+from aef_verify.conformance.index import Corpus, Vector
 from aef_verify.conformance.runner import PASSED, Verdict
+from aef_verify.integrity.algorithms import ALGORITHMS
 
 RUN_VERIFIER = "Run verifier"
 SEALER = "Sealer"

@@ -19,6 +19,7 @@ from fnmatch import fnmatchcase
 from io import FileIO
 
 from aef_verify.encoding.ijson import EncodingError, parse_object, too_deep
+from aef_verify.integrity.algorithms import ALGORITHMS
 from aef_verify.problems import InputError
 
 INDEX = "index.json"
@@ -28,7 +29,6 @@ INDEX_BYTES = 64 << 20
 EXPECTED = "expected.json"
 BLOCK = 1 << 20
 LEVELS = ("intact", "signed")
-ALGORITHMS = ("ecdsa-p256", "ed25519")
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _DRIVE = re.compile(r"[A-Za-z]:")

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 ECDSA_P256 = "ecdsa-p256"
 ED25519 = "ed25519"
+ALGORITHMS = (ECDSA_P256, ED25519)
+"""The two, by name, in the order of [SIG-2]."""
+
 OTHER = "other"
 """The algorithm of a key that AEF does not support; a policy may hold one."""
 
@@ -154,7 +157,7 @@ def _is_point(encoding: bytes) -> bool:
     return pow(product, (_FIELD - 1) // 2, _FIELD) == 1
 
 
-ALGORITHMS: dict[tuple[bytes, bytes | None], tuple[str, Callable[[bytes], Check]]] = {
+BY_IDENTIFIER: dict[tuple[bytes, bytes | None], tuple[str, Callable[[bytes], Check]]] = {
     (bytes.fromhex("2a8648ce3d0201"), bytes.fromhex("06082a8648ce3d030107")): (ECDSA_P256, _p256),
     (bytes.fromhex("2b6570"), None): (ED25519, _ed25519),
 }

@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 from aef_verify.integrity import base64, der
-from aef_verify.integrity.algorithms import ALGORITHMS, OTHER, Check, KeyRefusedError
+from aef_verify.integrity.algorithms import BY_IDENTIFIER, OTHER, Check, KeyRefusedError
 
 _LABEL = "PUBLIC KEY"
 _LINE = 64
@@ -49,7 +49,7 @@ def load_public_key(pem: str) -> PublicKey:
         info = der.public_key_info(spki)
     except der.DerError as fault:
         raise KeyRefusedError(f"its content is no SubjectPublicKeyInfo in strict DER: {fault}") from None
-    algorithm, take = ALGORITHMS.get((info.algorithm, info.parameters), (OTHER, None))
+    algorithm, take = BY_IDENTIFIER.get((info.algorithm, info.parameters), (OTHER, None))
     return PublicKey(key_id(spki), algorithm, take(info.key) if take else None)
 
 

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from aef_verify.integrity.algorithms import ALGORITHMS, ECDSA_P256, ED25519, SHAPES, Check, KeyRefusedError, Message
+from aef_verify.integrity.algorithms import BY_IDENTIFIER, ECDSA_P256, ED25519, SHAPES, Check, KeyRefusedError, Message
 from tests.integrity import material
 from tests.integrity.material import (
     BASE,
@@ -28,7 +28,7 @@ from tests.integrity.material import (
     tlv,
 )
 
-TAKE = dict(ALGORITHMS.values())
+TAKE = dict(BY_IDENTIFIER.values())
 TEXT = b"what is signed"
 
 
