@@ -11,7 +11,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from aef_verify.engine.discover import discover
-from aef_verify.engine.pool import verify_in_processes
 from aef_verify.engine.task import Answer, ArmAnswer, Task
 from aef_verify.problems import InputError
 from aef_verify.report.assemble import check_required, evidence_report
@@ -120,6 +119,8 @@ def _answers(
 
     answers: Iterator[Answer]
     if jobs > 1 and len(runs) > 1:
+        from aef_verify.engine.pool import verify_in_processes
+
         answers = verify_in_processes(runs, task, jobs, note)
     else:
         answers = (task.answer(path, note) for path in runs)

@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from aef_verify.integrity.policy import TrustPolicy
 from aef_verify.problems import InputError
 from aef_verify.report.model import NOT_VERIFIED, UNREADABLE, Unverified
 from aef_verify.run.verify import RunReport, verify_run
 
 if TYPE_CHECKING:
+    from aef_verify.integrity.policy import TrustPolicy
     from aef_verify.memory.pair_arm import Arm
 
 
