@@ -67,6 +67,7 @@ def in_process(arguments: Sequence[str]) -> Reply:
         message = str(refusal)
         return Refusal(message) if message.strip() else Failure("refused without a message")
     except Exception as failure:
+        # As a program would exit 1: a failure of ours is an answer to the vector, and ends nothing.
         return Failure(f"unexpected failure: {type(failure).__name__}: {failure}")
     return answer(printed)
 

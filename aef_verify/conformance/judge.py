@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from aef_verify.conformance.case import Case, shown
-from aef_verify.conformance.index import CorpusError, blocks
+from aef_verify.conformance.index import EXPECTED, CorpusError, blocks
 
 FEW = 5
 """Differences, and problem pairs, named one by one."""
@@ -164,7 +164,7 @@ def judge_view(case: Case) -> list[str]:
     got = case.answer("view", case.place("run"), "--at", case.text("at"), *case.options("policy"))
     view = case.stated("view")
     if not isinstance(view, dict):
-        raise CorpusError("expected.json: view is no object")
+        raise CorpusError(f"{EXPECTED}: view is no object")
     return [line for name in view for line in member(view, got, name)]
 
 
@@ -176,7 +176,7 @@ def judge_document(case: Case) -> list[str]:
     lines = [*member(case.expected, got, "writer"), *member(case.expected, got, "reader")]
     stated, reads = case.expected.get("reads", {}), got.get("reads", {})
     if not isinstance(stated, dict):
-        raise CorpusError("expected.json: reads is no object")
+        raise CorpusError(f"{EXPECTED}: reads is no object")
     if not isinstance(reads, dict):
         return [*lines, f"reads: expected an object, got {shown(reads)}"]
     for field, value in stated.items():

@@ -14,7 +14,6 @@ STYLES = (OPENAI, AZURE)
 API_VERSION = "2024-10-21"
 """The version of Azure's interface that is asked for where the base URL names none."""
 
-
 _HEADERS = (
     (b"content-type", b"application/json"),
     (b"accept", b"application/json"),
@@ -84,11 +83,7 @@ def target(endpoint: Endpoint) -> Target:
         raise InputError("an endpoint needs the name of a model")
     base = parse_url(endpoint.base_url)
     path = base.path.rstrip("/")
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"accept", b"application/json"),
-        (b"accept-encoding", b"identity"),
-    ]
+    headers = list(_HEADERS)
     if endpoint.style == AZURE:
         path = f"{path}/openai/deployments/{quote(endpoint.model, safe='')}"
         base = base.copy_merge_params({} if "api-version" in base.params else {"api-version": API_VERSION})
