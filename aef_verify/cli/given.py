@@ -1,9 +1,8 @@
-"""What callers give on the command line: files, `-` for standard input, times."""
+"""What callers give on the command line: files, and `-` for standard input."""
 
 from __future__ import annotations
 
 import sys
-import time
 from typing import TYPE_CHECKING
 
 from aef_verify import limits
@@ -50,16 +49,10 @@ def anchors_given(path: str | None) -> frozenset[str] | None:
     """Return the run hashes in a file, None for none; raises InputError for other content."""
     if path is None:
         return None
-    from aef_verify.engine.anchors import load_anchors
+    from aef_verify.integrity.anchors import load_anchors
 
     data = read_input(path, ANCHOR_BYTES)
     try:
         return load_anchors(data)
     except InputError as fault:
         raise InputError(f"{path}: {fault}") from None
-
-
-def now() -> str:
-    """Return the present time to the nanosecond [ENC-8]."""
-    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{nanoseconds:09d}Z"

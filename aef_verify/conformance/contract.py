@@ -54,31 +54,33 @@ def _policy(options: Options) -> TrustPolicy | None:
     """Return the trust policy that `--policy` names, or None; raises InputError if it is refused [SIG-4]."""
     if "--policy" not in options:
         return None
-    from aef_verify.integrity.policy import load_policy
+    from aef_verify.integrity.policy import read_policy
 
-    return load_policy(read_given(options["--policy"], limits.JSON_BYTES))
+    return read_policy(options["--policy"])
 
 
-def _anchors(options: Options) -> list[str] | None:
-    """Return the run hashes of the list that `--anchors` names, or None."""
+def _anchors(options: Options) -> frozenset[str] | None:
+    """Return the run hashes of the list that `--anchors` names, or None [SIG-8]."""
     if "--anchors" not in options:
         return None
+    from aef_verify.integrity.anchors import load_anchors
+
     path = options["--anchors"]
-    found = _read_json(path)
-    if not isinstance(found, list):
-        raise InputError(f"{path}: not a JSON list of run hashes")
-    for item in found:
-        if not (isinstance(item, str) and len(item) == 64 and not item.strip("0123456789abcdef")):
-            raise InputError(f"{path}: {item!r} is no run hash (64 lower-case hex digits)")
-    return found
+    data = read_given(path, limits.JSON_BYTES)
+    try:
+        return load_anchors(data)
+    except InputError as fault:
+        raise InputError(f"{path}: {fault}") from None
 
 
 def _time(options: Options, name: str) -> str:
     """Return a required option that must be a time [ENC-8]."""
-    from aef_verify.encoding.times import is_time
+    from aef_verify.encoding.times import parse_time
 
-    if not is_time(options[name]):
-        raise InputError(f"{name} {options[name]!r} is no time: write RFC 3339 in UTC, such as 2026-10-02T14:00:00Z")
+    try:
+        parse_time(options[name])
+    except ValueError as fault:
+        raise InputError(f"{name} {fault}") from None
     return options[name]
 
 
@@ -130,10 +132,10 @@ def _document(arguments: Sequence[str], options: Options) -> object:
 
 def _signature(arguments: Sequence[str], options: Options) -> object:
     from aef_verify.integrity.dsse import verify_envelope
-    from aef_verify.integrity.policy import load_policy
+    from aef_verify.integrity.policy import read_policy
 
     envelope_file, file, policy_file = arguments
-    policy = load_policy(read_given(policy_file, limits.JSON_BYTES))
+    policy = read_policy(policy_file)
     envelope = (
         None if _size(envelope_file) > limits.ENVELOPE_BYTES else read_given(envelope_file, limits.ENVELOPE_BYTES)
     )
@@ -344,6 +346,7 @@ def main(words: Sequence[str]) -> int:
         _say("interrupted")
         return 1
     except Exception as failure:
+        # Whatever is our own fault is told from a refusal by its exit code.
         return _unexpected(failure)
     return 0 if _write(data + b"\n") else 1
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from aef_verify.problems import InputError
+
 _TIME = re.compile(
     r"([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?Z",
     re.ASCII,
@@ -35,3 +37,11 @@ def parse_time(text: str) -> str:
     if not is_time(text):
         raise ValueError(f"{text!r} is no time: write RFC 3339 in UTC, such as 2026-10-02T14:00:00Z")
     return time_key(text)
+
+
+def given_time(text: str) -> str:
+    """Return the `time_key` of a time that the caller gives; raises InputError where it is none [ENC-8]."""
+    try:
+        return parse_time(text)
+    except ValueError as fault:
+        raise InputError(str(fault)) from None

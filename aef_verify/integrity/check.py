@@ -14,7 +14,7 @@ from aef_verify.folder import Folder
 from aef_verify.integrity.facts import read_run
 from aef_verify.integrity.manifest import Sealed, blob_name, manifest_hash, manifest_text, read_sealed
 from aef_verify.integrity.overlays import Chain, read_chain
-from aef_verify.integrity.redaction import STATEMENT_TYPE, BatchSigners, read_envelope, withheld_blobs
+from aef_verify.integrity.redaction import BatchSigners, signers_of, withheld_blobs
 from aef_verify.integrity.seal import Seal, SealReport, read_seal, seal_problems
 from aef_verify.layout import ATTESTATION
 from aef_verify.problems import Problem, ordered
@@ -82,12 +82,7 @@ class Integrity:
         payload = self.seal.data
         if self.policy is None or payload is None:
             return ()
-        present, envelope = read_envelope(self.folder, ATTESTATION)
-        if not present:
-            return ()
-        from aef_verify.integrity.dsse import verify_envelope
-
-        return verify_envelope(envelope, payload, STATEMENT_TYPE, self.policy).verifies_for
+        return signers_of(self.folder, ATTESTATION, payload, self.policy)
 
 
 def verify_seal(path: str, *, policy: TrustPolicy | None = None) -> SealReport:

@@ -33,6 +33,11 @@ def batch_path(number: int) -> str:
     return f"overlays/seal-{number:04d}.json"
 
 
+def envelope_path(number: int) -> str:
+    """Return the path of the envelope over a batch's seal [SIG-1]."""
+    return f"overlays/seal-{number:04d}.dsse.json"
+
+
 class Claim:
     """The range that one batch seal claims, and what one pass over the events finds there."""
 

@@ -1,4 +1,7 @@
-"""Authorized redactions [OVL-10] and who signed a batch [OVL-3]: both are for the caller's policy to decide."""
+"""Who signed a seal or a batch [SIG-5], [OVL-3], and the redactions that count for that [OVL-10].
+
+Both are for the caller's policy to decide.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,22 @@ from typing import TYPE_CHECKING
 
 from aef_verify import limits
 from aef_verify.folder import Folder
-from aef_verify.integrity.overlays import Chain, batch_path
+from aef_verify.integrity.overlays import Chain, batch_path, envelope_path
 from aef_verify.problems import InputError
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
 
-STATEMENT_TYPE = "application/vnd.in-toto+json"
-"""The `payloadType` of an envelope over a seal or a batch seal [SIG-1]."""
 
-
-def read_envelope(folder: Folder, path: str) -> tuple[bool, bytes | None]:
-    """Return whether an envelope is there, and its bytes; None for the bytes of one beyond the limit [SIG-1]."""
+def signers_of(folder: Folder, path: str, payload: bytes, policy: TrustPolicy) -> tuple[str, ...]:
+    """Return the identities that the envelope at a path verifies for over a statement, none without one [SIG-5]."""
     entry = folder.get(path)
     if entry is None:
-        return False, None
-    return True, folder.within(entry, limits.ENVELOPE_BYTES)
+        return ()
+    from aef_verify.integrity.dsse import STATEMENT_TYPE, verify_envelope
+
+    envelope = folder.within(entry, limits.ENVELOPE_BYTES)
+    return verify_envelope(envelope, payload, STATEMENT_TYPE, policy).verifies_for
 
 
 class BatchSigners:
@@ -44,23 +47,22 @@ class BatchSigners:
     def _verify(self, batch: int) -> tuple[str, ...]:
         if self._policy is None:
             return ()
-        present, envelope = read_envelope(self._folder, f"overlays/seal-{batch:04d}.dsse.json")
-        entry = self._folder.get(batch_path(batch))
-        if not present or entry is None:
+        envelope, entry = envelope_path(batch), self._folder.get(batch_path(batch))
+        if self._folder.get(envelope) is None or entry is None:
             return ()
         payload, _ = self._folder.content(entry, limits.SEAL_BYTES)
         if payload is None or sha256(payload).hexdigest() != self._chain.seals[batch]:
             raise InputError(f"{self._folder.root}/{entry.path}: changed while it was read; verify again")
-        from aef_verify.integrity.dsse import verify_envelope
-
-        return verify_envelope(envelope, payload, STATEMENT_TYPE, self._policy).verifies_for
+        return signers_of(self._folder, envelope, payload, self._policy)
 
 
 def withheld_blobs(chain: Chain, signers: BatchSigners, policy: TrustPolicy | None) -> list[str]:
     """Return the hex names of blobs that authorized redactions name, in file order, gone or not [OVL-10]."""
     if policy is None:
         return []
-    allowed = policy.identities_with("redact")
+    from aef_verify.integrity.policy import REDACT
+
+    allowed = policy.identities_with(REDACT)
     named: dict[str, None] = {}
     for event in chain.effective(None):
         redacts = event.kind == "redact" and event.identity in allowed

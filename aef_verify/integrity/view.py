@@ -5,16 +5,17 @@ Sealed states stay as they are and stand beside the effective ones; nothing is r
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from aef_verify.encoding.times import parse_time, time_key
+from aef_verify.encoding.times import given_time, time_key
 from aef_verify.folder import Folder
 from aef_verify.integrity.events import Event
 from aef_verify.integrity.facts import Results, read_results, read_run, run_hash
 from aef_verify.integrity.overlays import Chain, read_chain
 from aef_verify.integrity.redaction import BatchSigners, withheld_blobs
 from aef_verify.integrity.seal import read_seal
-from aef_verify.problems import InputError, Problem, ordered
+from aef_verify.problems import Problem, ordered
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
@@ -25,7 +26,7 @@ View = dict[str, Any]
 def verify_chain(path: str) -> list[Problem]:
     """Return the problems of a run's overlay chain, ordered [OVL-5]; raises InputError where there is no run folder."""
     with Folder(path) as folder:
-        chain = _chain(folder)
+        chain = chain_of(folder)
         results = read_results(folder) if any(event.result for event in chain.events) else Results({}, whole=False)
         return ordered(chain.problems(results.states if results.whole else None))
 
@@ -41,25 +42,16 @@ def effective_view(path: str, at: str, *, policy: TrustPolicy | None = None) -> 
     Raises:
         InputError: no run folder, or `at` is no time.
     """
-    try:
-        now = parse_time(at)
-    except ValueError as fault:
-        raise InputError(str(fault)) from None
+    now = given_time(at)
     with Folder(path) as folder:
-        chain, results = _chain(folder), read_results(folder)
+        chain, results = chain_of(folder), read_results(folder)
         return view_of(chain, results, now, BatchSigners(folder, chain, policy), policy)
 
 
-def _chain(folder: Folder) -> Chain:
+def chain_of(folder: Folder) -> Chain:
+    """Return the overlay chain of a run; its files are hashed at most once, and only where something states a hash."""
     seal = read_seal(folder)
-    known: list[str] = []
-
-    def hash_once() -> str:
-        if not known:
-            known.append(run_hash(folder, seal))
-        return known[0]
-
-    return read_chain(folder, read_run(folder), hash_once)
+    return read_chain(folder, read_run(folder), cache(lambda: run_hash(folder, seal)))
 
 
 def view_of(chain: Chain, results: Results, now: str, signers: BatchSigners, policy: TrustPolicy | None) -> View:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from aef_verify.encoding.times import parse_time
+from aef_verify.encoding.times import given_time
 from aef_verify.folder import Folder
 from aef_verify.integrity.events import Event
-from aef_verify.integrity.facts import read_results, read_run, run_hash
-from aef_verify.integrity.overlays import read_chain
+from aef_verify.integrity.facts import read_results
 from aef_verify.integrity.redaction import BatchSigners
-from aef_verify.integrity.seal import read_seal
-from aef_verify.integrity.view import View, view_of
+from aef_verify.integrity.view import View, chain_of, view_of
 from aef_verify.layout import RESULTS
-from aef_verify.problems import InputError
 from aef_verify.run.reading import Documents
 
 if TYPE_CHECKING:
@@ -43,14 +39,9 @@ class OverlayView:
 
 def read_view(path: str, at: str, *, policy: TrustPolicy | None = None) -> OverlayView:
     """Read the view of a run at a time; raises InputError where there is no run folder or `at` is no time."""
-    try:
-        now = parse_time(at)
-    except ValueError as fault:
-        raise InputError(str(fault)) from None
+    now = given_time(at)
     with Folder(path) as folder:
-        seal = read_seal(folder)
-        chain = read_chain(folder, read_run(folder), cache(lambda: run_hash(folder, seal)))
-        results = read_results(folder)
+        chain, results = chain_of(folder), read_results(folder)
         view = view_of(chain, results, now, BatchSigners(folder, chain, policy), policy)
         events = chain.effective(results.states if results.whole else None)
         about = {event.result for event in events if event.result is not None}

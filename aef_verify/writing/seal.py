@@ -13,7 +13,7 @@ from typing import Any
 
 from aef_verify import limits
 from aef_verify.encoding.paths import path_problems
-from aef_verify.encoding.times import is_time, time_key
+from aef_verify.encoding.times import given_time, is_time, time_key
 from aef_verify.folder import Folder
 from aef_verify.integrity.facts import read_run
 from aef_verify.integrity.manifest import Sealed, manifest_hash, read_sealed, sealed_entries
@@ -45,8 +45,7 @@ def seal_run(path: str, *, sealed_by: str, sealed_at: str) -> str:
     """
     if sealed_by not in SEALERS:
         raise InputError(f"sealed by {sealed_by!r}: it is `producer` or `ingest`")
-    if not is_time(sealed_at):
-        raise InputError(f"{sealed_at!r} is no time: write RFC 3339 in UTC, such as 2026-10-02T14:00:00Z")
+    given_time(sealed_at)
     with Folder(path) as folder:
         run = _closed_run(folder, sealed_at)
         _check_names(folder)

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from aef_verify.engine import evidence, pool, task
-from aef_verify.engine.anchors import load_anchors
 from aef_verify.engine.evidence import Progress, default_jobs, verify_evidence
 from aef_verify.engine.pool import verify_in_processes
 from aef_verify.engine.task import Task
@@ -220,27 +219,6 @@ def test_workers_are_started_only_where_they_pay(runs: Path, monkeypatch: pytest
     assert default_jobs([f"{runs}/sealed", f"{runs}/gone"]) == 4
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0})
     assert default_jobs([f"{runs}/sealed"] * 500) == 1
-
-
-def test_anchors() -> None:
-    assert load_anchors(b'["%s"]' % (b"0a" * 32)) == {"0a" * 32}
-    assert load_anchors(b"[]") == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("data", "said"),
-    [
-        (b"{}", "not a JSON list of run hashes"),
-        (b"", "not JSON that reads"),
-        (b"[" * 100, "not a JSON list"),
-        (b'["00"]', "is no run hash"),
-        (b'["%s"]' % (b"0A" * 32), "is no run hash"),
-        (b"[1]", "1 is no run hash"),
-    ],
-)
-def test_other_content_holds_no_anchors(data: bytes, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        load_anchors(data)
 
 
 def test_the_module_is_as_public_as_the_package() -> None:

@@ -12,7 +12,7 @@ from aef_verify.folder import Folder
 from aef_verify.integrity.facts import read_run
 from aef_verify.integrity.overlays import Chain, read_chain
 from aef_verify.integrity.policy import TrustPolicy, load_policy
-from aef_verify.integrity.redaction import BatchSigners, read_envelope, withheld_blobs
+from aef_verify.integrity.redaction import BatchSigners, signers_of, withheld_blobs
 from tests import building
 from tests.building import ALICE, BOB, KEYS, Run, batch_path, drop, event, put, trust
 from tests.integrity import material
@@ -132,8 +132,8 @@ def test_sig1_an_envelope_is_read_within_its_limit_alone(tmp_path: Path, monkeyp
     os.truncate(tmp_path / "at" / path, 1 << 40)
     with Folder(str(tmp_path / "at")) as folder:
         folder.watch = lambda _: pytest.fail("a block was read")
-        assert read_envelope(folder, path) == (True, None)
-        assert read_envelope(folder, batch_path(2, "dsse.json")) == (False, None)
+        assert signers_of(folder, path, b"", BOTH) == ()
+        assert signers_of(folder, batch_path(2, "dsse.json"), b"", BOTH) == ()
 
 
 def test_ovl3_a_batch_is_verified_once_for_all_its_events(tmp_path: Path) -> None:
