@@ -65,6 +65,14 @@ def longmemeval(as_json: bool, quiet: bool, content: str, **options: Any) -> int
     Exit code: 0 the normal arm reached its threshold, 1 it did not, or was interrupted, 2 usage or input error, 3
     evidence could not be written.
     """
-    from aef_verify.cli.bench_run import perform
+    from aef_verify.cli.exits import PROBLEM
+    from aef_verify.cli.output import say
 
-    return perform(options | {"content": content == "on"}, as_json=as_json, quiet=quiet)
+    try:
+        from aef_verify.cli.bench_run import perform
+
+        return perform(options | {"content": content == "on"}, as_json=as_json, quiet=quiet)
+    except KeyboardInterrupt:
+        # Before the benchmark takes signals itself.
+        say("aef bench longmemeval: interrupted before anything was prepared")
+        return PROBLEM

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from aef_verify.cli import bench_run, main
 from aef_verify.cli.bench_run import perform
 from aef_verify.memory.dataset import bundled_script
 from aef_verify.problems import InputError
@@ -279,6 +280,17 @@ def test_a_signal_ends_it_with_its_evidence(
 def test_two_signals_end_it_at_once(tmp_path: Path) -> None:
     assert interrupted(3, tmp_path / "evidence", signal.SIGINT, signal.SIGTERM) == 1
     assert statuses(tmp_path / "evidence") == []
+
+
+def test_a_signal_that_comes_early_is_exit_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def early(*arguments: object, **named: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench_run, "perform", early)
+    assert main.main([*FEW], standalone_mode=False) == 1
+    assert capsys.readouterr() == ("", "aef bench longmemeval: interrupted before anything was prepared\n")
 
 
 def test_calls_are_exact_under_faults(tmp_path: Path) -> None:
