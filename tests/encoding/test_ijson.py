@@ -233,6 +233,7 @@ def test_enc17_depth_counts_what_stands_outside_strings(data: bytes, expected: i
         (b"]" * 10 + b"[" * 75, 65),
         (b"[}" * 100, 1),
         (b'"\n\r\x00\xff' + b"[" * 70 + b'"', 0),
+        (b'"\\\n' + b"[" * 70 + b'"', 0),
         (b'"' + b"[" * 70, 70),
         (b'""' + b"[" * 3 + b'"' + b"[" * 3, 6),
         (b'"[[[[" "' + b"[" * 7 + b"]" * 7, 7),
@@ -251,6 +252,7 @@ def test_enc17_depth_scan_in_malformed_bytes(data: bytes, expected: int) -> None
 @pytest.mark.parametrize("opener", [b"[", b"{", b'{"a":', b"[1,"])
 def test_enc17_depth_at_the_limit_and_one_beyond(opener: bytes) -> None:
     assert not too_deep(opener * 64)
+    assert not too_deep(b"[]" + opener * 64)
     assert too_deep(opener * 65)
     assert not too_deep(b"[]" * 1000)
     assert not too_deep(b"]}" * 1000)

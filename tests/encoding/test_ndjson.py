@@ -80,6 +80,12 @@ def test_enc5_enc7_a_framing_fault_is_the_whole_files(data: bytes, size: int) ->
 
 
 @pytest.mark.parametrize("size", SIZES)
+def test_enc5_a_blank_line_is_named(size: int) -> None:
+    for data, line in ((b"\n{}\n", 1), (b"{}\n\n{}\n", 2), (b"{}\n{}\n{}\n\n\n", 4)):
+        assert str(framed(data, size)[1]) == f"line {line} is blank"
+
+
+@pytest.mark.parametrize("size", SIZES)
 def test_enc17_a_line_at_the_limit_and_one_beyond(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """The LF does not count, and the other lines are still read [ENC-18]."""
     monkeypatch.setattr(limits, "JSON_BYTES", 6)

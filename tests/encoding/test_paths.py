@@ -90,6 +90,23 @@ def test_no_path(path: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("a" * 256, "longer than 255 bytes"),
+        ("é" * 128, "longer than 255 bytes"),
+        ("é" * 127, "a character outside"),
+        ("con", "Windows reserves"),
+        (".a", "starts or ends with a dot"),
+        ("a.", "starts or ends with a dot"),
+        ("a//b", "a segment is empty"),
+        ("a b", "a character outside"),
+    ],
+)
+def test_what_is_wrong_with_a_path_is_said(path: str, said: str) -> None:
+    assert said in name_fault(path)
+
+
+@pytest.mark.parametrize(
     "name",
     ["con", "PRN", "Aux", "nul", *(f"{port}{digit}" for port in ("com", "LPT") for digit in "123456789")],
 )
