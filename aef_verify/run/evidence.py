@@ -19,7 +19,7 @@ class EvidenceRules:
 
     Attributes:
         ids: the evidence ids seen.
-        links: (line, traceId, spanId) of every span link, lower case.
+        links: (line, traceId, spanId) of every span link, lower case as the schema has them.
     """
 
     def __init__(self, blobs: dict[str, int], withheld: frozenset[str], capture_off: bool) -> None:
@@ -45,7 +45,7 @@ class EvidenceRules:
             if name not in self._blobs and name not in self._withheld:
                 self.problems.append(Problem(place, "blob", "the blob it links to is not in the run", name))
         elif "traceId" in link:
-            self.links.append((number, link["traceId"].lower(), link["spanId"].lower()))
+            self.links.append((number, link["traceId"], link["spanId"]))
         if self._capture_off and line["kind"] in CONTENT_KINDS:
             detail = "contentCapture is off, and evidence of this kind holds content"
             self.problems.append(Problem(place, "content-capture", detail, line["kind"]))

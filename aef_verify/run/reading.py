@@ -84,7 +84,7 @@ class Documents:
         reason = refusal(schema, document, details=self._details and explained)
         self.problems.append(Problem(place, "schema", *reason))
 
-    def ndjson(self, path: str, schema: str | None, take: Take, unread: Take | None = None) -> bool:
+    def ndjson(self, path: str, schema: str | None, take: Take, unread: Take | None = None) -> None:
         """Read one NDJSON file line by line, in constant memory.
 
         Args:
@@ -92,13 +92,10 @@ class Documents:
             schema: the line's schema; None for a file whose lines need only be I-JSON objects.
             take: called with the number and the object of every line that is valid, as long as all before it were.
             unread: called with the number and the object of each line that reads and is not given to `take`.
-
-        Returns:
-            Whether the file is there and without a problem of group A.
         """
         entry = self.folder.get(path)
         if entry is None:
-            return False
+            return
         done: list[Read] = []
         before = len(self.problems)
         framing = Framing()
@@ -107,7 +104,6 @@ class Documents:
         fault = framing.finish()
         if fault is not None:
             self.problems[before:] = [Problem(path, fault.code, str(fault))]
-        return len(self.problems) == before
 
     def _lines(
         self, path: str, schema: str | None, framing: Framing, blocks: Any, take: Take, unread: Take | None

@@ -82,7 +82,7 @@ class ResultRules:
 
     Attributes:
         ids: 16-byte result id to the number of the last line that has it.
-        links: (line, traceId, spanId or None) of every `traceLink`, lower case.
+        links: (line, traceId, spanId or None) of every `traceLink`, lower case as the schema has them.
     """
 
     def __init__(self, around: Surroundings) -> None:
@@ -148,7 +148,7 @@ class ResultRules:
         total, measured = int(facts["total"]), int(facts["measured"])
         absent = facts.get("unmeasured", {})
         unmeasured = sum(int(absent.get(state, 0)) for state in _ABSENCES)
-        if measured > total or unmeasured != total - measured:
+        if measured + unmeasured != total:
             detail = f"measured {measured} and unmeasured {unmeasured} do not add up to total {total}"
             self._report(number, "aggregation", detail)
         decisive = tuple(id_bytes(result) for result in facts.get("decisive", ()))
@@ -177,8 +177,7 @@ class ResultRules:
         if (reasoning := get("reasoning")) is not None:
             self._reasoning(number, reasoning)
         if (link := get("traceLink")) is not None:
-            span = link.get("spanId")
-            self.links.append((number, link["traceId"].lower(), span and span.lower()))
+            self.links.append((number, link["traceId"], link.get("spanId")))
         if (uncertainty := get("uncertainty")) is not None and (fault := inverted(uncertainty.get("ci"))):
             self._report(number, "interval", fault)
         if (attack := get("attack")) is not None and line["state"] == "passed" and attack.get("success") is True:
