@@ -107,6 +107,18 @@ def test_res5_a_deep_tree(tmp_path: Path) -> None:
     assert found(tmp_path, *reversed(tree)) == []
 
 
+@pytest.mark.parametrize("state", ABSENT)
+def test_res6_measured_and_each_typed_absence_add_up_to_total(state: str, tmp_path: Path) -> None:
+    def judged(name: str, **unmeasured: int) -> list[tuple[int, str]]:
+        tree = [result("c1", aggregation=aggregation(1, 0, unmeasured=unmeasured)), child("c1", "a", state=state)]
+        return found(tmp_path / name, *tree, closed=False)
+
+    assert judged("all", **{state: 1}) == []
+    assert judged("none") == [(1, "aggregation")]
+    assert judged("more", **{state: 2}) == [(1, "aggregation")]
+    assert judged("unknown", novel=1) == [(1, "aggregation")]
+
+
 def test_res6_total_counts_distinct_ids(tmp_path: Path) -> None:
     """A child given twice is one child; the second line's id is at fault, not its parent."""
     tree = [result("c1", aggregation=aggregation(1)), child("c1", "a"), child("c1", "a")]

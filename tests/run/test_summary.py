@@ -37,7 +37,7 @@ def scored(values: Sequence[float], name: str = "score", state: str = "scored") 
     return [result(f"c{at}", state=state, scores=[score(value, name)]) for at, value in enumerate(values)]
 
 
-def figures(name: str, values: Sequence[float], **more: Any) -> Json:
+def figures(name: str, values: Sequence[object], **more: Any) -> Json:
     return entry(name, N=len(values), n=len(values), **more)
 
 
@@ -81,8 +81,11 @@ def test_sum4_a_pending_line_of_a_running_run_is_not_measured(tmp_path: Path) ->
 @pytest.mark.parametrize("kind", ["score", "rate", "verdict"])
 def test_a_line_that_scores_the_metric_twice_is_not_measured(kind: str, tmp_path: Path) -> None:
     """For every kind (a reading for rate and verdict); the line itself earns `metric`."""
-    given = [result("c1", scores=[score(1, kind), score(1, kind)]), result("c2", scores=[score(1, kind)])]
-    assert verdict(tmp_path, [entry(kind, N=2, n=1, notMeasured=1, sum=1, value=1)], given) == []
+    twice = [score(1, kind), score(1, kind)]
+    once = result("c9", scores=[score(1, kind)])
+    right = entry(kind, N=2, n=1, notMeasured=1, sum=1, value=1)
+    for state in ("passed", "failed", "scored"):
+        assert verdict(tmp_path / state, [right], [result("c1", state=state, scores=twice), once]) == []
 
 
 def test_an_unknown_kind_is_refused_and_a_known_one_case_by_case(tmp_path: Path) -> None:
@@ -290,6 +293,28 @@ def test_sum8_the_median_is_exact_and_rounded_once(values: list[float], expected
     assert verdict(tmp_path / "right", [right], scored(values)) == []
     wrong = right | {"value": math.nextafter(expected, -math.inf)}
     assert verdict(tmp_path / "wrong", [wrong], scored(values)) == ["summary"]
+
+
+@pytest.mark.parametrize("kind", ["rate", "verdict"])
+@pytest.mark.parametrize(
+    ("passed", "failed", "expected"),
+    [
+        (1, 0, {"min": 1, "max": 1, "median": 1}),
+        (0, 1, {"min": 0, "max": 0, "median": 0}),
+        (1, 1, {"min": 0, "max": 1, "median": 0.5}),
+        (2, 1, {"min": 0, "max": 1, "median": 1}),
+        (1, 2, {"min": 0, "max": 1, "median": 0}),
+    ],
+)
+def test_sum8_the_aggregates_of_states(
+    kind: str, passed: int, failed: int, expected: dict[str, float], tmp_path: Path
+) -> None:
+    states = ["passed"] * passed + ["failed"] * failed
+    given = [result(f"c{at}", state=state) for at, state in enumerate(states)]
+    for method, value in expected.items():
+        right = figures(kind, states, value=value, aggregate={"method": method})
+        assert verdict(tmp_path / method, [right], given) == []
+        assert verdict(tmp_path / method, [right | {"value": value + 0.25}], given) == ["summary"]
 
 
 @pytest.mark.parametrize(("method", "value"), [("min", -2), ("max", 7.5), ("median", 1)])

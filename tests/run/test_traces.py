@@ -60,6 +60,13 @@ def test_run14_two_halves_are_no_span(tmp_path: Path) -> None:
     assert found(tmp_path, *linked(), lines(halves, file=TRACES)) == BOTH
 
 
+def test_run14_each_link_is_resolved_for_itself(tmp_path: Path) -> None:
+    """Two spans with one id in two traces are two spans."""
+    traces = lines(spans({"traceId": TRACE, "spanId": SPAN}), file=TRACES)
+    here, elsewhere = linked()[0], linked(OTHER_TRACE)[1]
+    assert found(tmp_path, here, elsewhere, traces) == BOTH[:1]
+
+
 @pytest.mark.parametrize(
     ("trace", "resolves"), [(TRACE, True), (TRACE.upper(), True), (OTHER_TRACE, False), (7, False)]
 )
@@ -73,6 +80,12 @@ def test_run14_without_traces_a_link_is_external(tmp_path: Path) -> None:
     logs = lines(records({"traceId": TRACE, "spanId": SPAN}), file=LOGS)
     assert found(tmp_path / "none", *linked(), logs) == []
     assert found(tmp_path / "empty", *linked(), lines(file=TRACES)) == BOTH
+
+
+def test_run14_a_span_in_the_logs_is_none_of_the_traces(tmp_path: Path) -> None:
+    span = spans({"traceId": TRACE, "spanId": SPAN})
+    assert found(tmp_path / "logs", *linked(), lines(file=TRACES), lines(span, file=LOGS)) == BOTH
+    assert found(tmp_path / "traces", *linked(), lines(span, file=TRACES), lines(file=LOGS)) == []
 
 
 def test_run14_a_link_in_capitals_is_no_link(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def test_a_composite_run_twice_has_a_rollup_at_each_path(tmp_path: Path) -> None
         (["error", "error"], 0, True),
         (["error", "skipped"], 0, False),
         (["passed", "passed", "failed", "passed"], 3, False),
+        (["failed", "passed", "passed"], 2, False),
     ],
 )
 def test_n_passed_and_agree_are_what_the_trials_give(
@@ -76,7 +77,10 @@ def test_n_passed_and_agree_are_what_the_trials_give(
     given = [trial("c1", number, state=state) for number, state in enumerate(states)]
     n = len(states)
     assert found(tmp_path / "as", *given, rollup("c1", n=n, passed=passed, agree=agree)) == []
-    for at, facts in enumerate(((n + 1, passed, agree), (n, passed + 1, agree), (n, passed, not agree))):
+    wrong = [(n + 1, passed, agree), (n, passed + 1, agree), (n, passed, not agree)]
+    if n > 1:
+        wrong.append((n - 1, passed, agree))
+    for at, facts in enumerate(wrong):
         line = rollup("c1", n=facts[0], passed=facts[1], agree=facts[2])
         assert found(tmp_path / str(at), *given, line) == [(n + 1, "trials")]
 
