@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from aef_verify.memory.profile import EXTENSION
 from aef_verify.problems import InputError
 from aef_verify.report.model import NOT_VERIFIED, UNREADABLE, Unverified
 from aef_verify.run.verify import RunReport, verify_run
@@ -25,7 +26,6 @@ class ArmAnswer(NamedTuple):
 Answer = RunReport | ArmAnswer | Unverified
 """What is said about one run."""
 
-_PAIR_FIELDS = "agenteval.memoryPair"
 _NO_FIELDS: dict[str, object] = {}
 
 
@@ -62,7 +62,7 @@ def _with_arm(report: RunReport, watch: Callable[[int], object] | None) -> RunRe
     if report.summary is None:
         is_arm = report.outcome == "invalid"
     else:
-        is_arm = _PAIR_FIELDS in report.summary.get("ext", _NO_FIELDS)
+        is_arm = EXTENSION in report.summary.get("ext", _NO_FIELDS)
     if not is_arm:
         return report
     from aef_verify.memory.pair_arm import read_arm

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from aef_verify.folder import Folder
 from aef_verify.layout import RUN
 from aef_verify.memory.model import NORMAL
-from aef_verify.memory.pair_arm import EXTENSION, read_definition, role_of
+from aef_verify.memory.pair_arm import extension_of, read_definition, role_of
 from aef_verify.memory.pair_definition import ABSENT, Definition, members_differing
 from aef_verify.problems import InputError
-from aef_verify.run.verify import RunReport, verify_run
+from aef_verify.run.verify import verify_run
 
 SAME, DIFFERENT, UNKNOWN = VERDICTS = ("same", "different", "unknown")
 """What a comparison, and each axis of it, may come to."""
@@ -118,12 +118,8 @@ class _Read(NamedTuple):
             raise InputError(f"{path}: run.json is not valid, so that it says nothing to compare")
         with Folder(path) as folder:
             definition = read_definition(folder)
-        return cls(Side(path, report.outcome, report.run_id, _role(report)), report.run, definition)
-
-
-def _role(report: RunReport) -> str | None:
-    ext = report.summary.get("ext") if report.summary is not None else None
-    return role_of(ext.get(EXTENSION)) if isinstance(ext, dict) else None
+        side = Side(path, report.outcome, report.run_id, role_of(extension_of(report.summary)))
+        return cls(side, report.run, definition)
 
 
 def compare(

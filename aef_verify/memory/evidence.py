@@ -27,6 +27,16 @@ from aef_verify.memory.model import (
     RosterItem,
     Usage,
 )
+from aef_verify.memory.profile import (
+    ABSTENTION_LANE,
+    ABSTENTION_PATH,
+    ACCURACY,
+    EXTENSION,
+    LANE,
+    QUESTION_PATH,
+    TYPE_PATH,
+    type_lane,
+)
 from aef_verify.problems import InputError
 from aef_verify.run.results import result_id
 from aef_verify.writing.atomic import Step
@@ -38,12 +48,7 @@ PRODUCER = "aef-verify"
 ORACLE_SUBJECT = "agent:longmemeval-oracle-reader"
 """The subject of every oracle run, so that no lane of the agent under test can read an oracle score."""
 
-PAIR = "agenteval.memoryPair"
 PAIR_VERSION = "1.0"
-LANE = "longmemeval"
-ROOT_PATH, TYPE_PATH, ABSTENTION_PATH = "qa", "type", "abstention"
-ABSTENTION_LANE = f"{LANE}.abstention"
-ACCURACY = "accuracy"
 EVALUATOR = "longmemeval-judge"
 GATE = "gate:longmemeval-accuracy"
 
@@ -142,7 +147,7 @@ def documents(
     ]
     summary = _summary(result, run_id, outcome, threshold, lines)
     if result.pair_id is not None:
-        summary["ext"] = {PAIR: pair_fields(result, normal_run_hash, normal_accuracy)}
+        summary["ext"] = {EXTENSION: pair_fields(result, normal_run_hash, normal_accuracy)}
     return ClosedRun(
         run=_run(result, run_id, producer_version),
         results=lines,
@@ -202,7 +207,7 @@ def _lines(result: ArmResult, run_id: str, outcome: Outcome, evidence: list[str]
     """Yield the root line of a question, then its views: one of its type, one more of an abstention question."""
     case, state = outcome.question.id, outcome.state
     views = _views(outcome.question)
-    root = result_id(run_id, case, ROOT_PATH)
+    root = result_id(run_id, case, QUESTION_PATH)
     shared: Document = {
         "evaluator": {"id": EVALUATOR, "version": result.rubric_digest.removeprefix("sha256:")[:16]},
         "state": state,
@@ -215,7 +220,7 @@ def _lines(result: ArmResult, run_id: str, outcome: Outcome, evidence: list[str]
         "schemaVersion": "1.0",
         "resultId": root,
         "caseId": case,
-        "path": ROOT_PATH,
+        "path": QUESTION_PATH,
         "lane": LANE,
         **shared,
         "aggregation": _aggregation(state, len(views)),
@@ -238,7 +243,7 @@ def _lines(result: ArmResult, run_id: str, outcome: Outcome, evidence: list[str]
 
 def _views(question: RosterItem) -> dict[str, str]:
     """Return the path and lane of each view of a question."""
-    views = {TYPE_PATH: f"{LANE}.{question.type}"}
+    views = {TYPE_PATH: type_lane(question.type)}
     if question.id.endswith(ABSTENTION_SUFFIX):
         views[ABSTENTION_PATH] = ABSTENTION_LANE
     return views
@@ -281,12 +286,12 @@ def _summary(
     result: ArmResult, run_id: str, outcome: str | None, threshold: Threshold, lines: Iterable[Document]
 ) -> Document:
     """Return `summary.json`: the accuracy of the arm, of each type and of the abstention questions, and its usage."""
-    root = Entry(ACCURACY, ROOT_PATH)
+    root = Entry(ACCURACY, QUESTION_PATH)
     if outcome is not None:
         root = root._replace(rule=gate.rule(threshold), verdict=gate.verdict(outcome, result.scored))
     lanes = [
         Lane(LANE, (root,)),
-        *(Lane(f"{LANE}.{kind}", (Entry(ACCURACY, TYPE_PATH),)) for kind in QUESTION_TYPES),
+        *(Lane(type_lane(kind), (Entry(ACCURACY, TYPE_PATH),)) for kind in QUESTION_TYPES),
         Lane(ABSTENTION_LANE, (Entry(ACCURACY, ABSTENTION_PATH),)),
     ]
     summary = summarize(run_id, {ACCURACY: "rate"}, lanes, lines)

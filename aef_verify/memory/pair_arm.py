@@ -18,7 +18,9 @@ from aef_verify.memory.definition import PATH as DEFINITION
 from aef_verify.memory.model import NORMAL, ORACLE
 from aef_verify.memory.pair_definition import ABSENT, Definition, definition_facts
 from aef_verify.memory.pair_lines import Lines, LinesReader
+from aef_verify.memory.profile import ACCURACY, EXTENSION, LANE, QUESTION_PATH
 from aef_verify.problems import InputError
+from aef_verify.run.members import Document, Named, named_in, object_in, objects_in, text_in
 from aef_verify.run.reading import Documents
 from aef_verify.schemas import explain, validator
 
@@ -27,16 +29,8 @@ if TYPE_CHECKING:
 
     from aef_verify.run.verify import RunReport
 
-EXTENSION = "agenteval.memoryPair"
-"""The member of the summary's `ext` that makes a run an arm."""
-
-METRIC, LANE, PLACE = "accuracy", "longmemeval", "qa"
-"""The accuracy entry of our own layout: metric, lane, path."""
-
 _DECISIONS = 2
 """Gate outcomes kept; how many lines there are is counted."""
-
-Document = dict[str, Any]
 
 
 class Fields(NamedTuple):
@@ -54,13 +48,6 @@ class Fields(NamedTuple):
     accuracy: float | None
     normal_run_hash: str | None
     gap: float | None
-
-
-class Named(NamedTuple):
-    """A reference or name with its version; None for a part that is not there."""
-
-    name: str | None
-    version: str | None
 
 
 class Judge(NamedTuple):
@@ -157,31 +144,31 @@ def read_arm(report: RunReport, watch: Callable[[int], object] | None = None) ->
     summary = report.summary
     if summary is None and report.outcome == "invalid":
         summary = _summary_of(report.path)
-    found = _object(summary, "ext").get(EXTENSION) if summary is not None else None
+    found = extension_of(summary)
     if summary is None or found is None:
         return None
     fields, refused = _fields(found)
     content = _Content(ABSENT, Lines.none(), (), 0)
-    if fields is not None and report.outcome != "invalid" and _text(report.run, "status") != "running":
+    if fields is not None and report.outcome != "invalid" and text_in(report.run, "status") != "running":
         with Folder(report.path) as folder:
             folder.watch = watch
             content = _read(folder, sealed=report.sealed)
     run = report.run or {}
-    suite = _object(run, "suite")
+    suite = object_in(run, "suite")
     return Arm(
         report.path,
-        report.run_id or _text(summary, "runId") or report.path,
+        report.run_id or text_in(summary, "runId") or report.path,
         report.outcome,
         report.run_hash,
         report.signed_by,
-        _text(run, "status"),
-        _text(run, "startedAt"),
-        _text(run, "endedAt"),
-        _text(_object(run, "execution"), "targetMode"),
-        _named(run, "producer", "name"),
-        _named(run, "subject", "ref"),
-        _named(run, "suite", "ref"),
-        _text(suite, "digest"),
+        text_in(run, "status"),
+        text_in(run, "startedAt"),
+        text_in(run, "endedAt"),
+        text_in(object_in(run, "execution"), "targetMode"),
+        named_in(run, "producer", "name"),
+        named_in(run, "subject", "ref"),
+        named_in(run, "suite", "ref"),
+        text_in(suite, "digest"),
         judges_of(run),
         fields.pair_id if fields is not None else _readable_pair_id(found),
         fields.role if fields is not None else role_of(found),
@@ -195,12 +182,17 @@ def read_arm(report: RunReport, watch: Callable[[int], object] | None = None) ->
     )
 
 
+def extension_of(summary: Document | None) -> object:
+    """Return what a summary, valid or not, has at `ext["agenteval.memoryPair"]`; None for nothing."""
+    return object_in(summary, "ext").get(EXTENSION)
+
+
 def judges_of(run: Document) -> tuple[Judge, ...]:
     """Return the judges of a header, in order."""
     found = run.get("judges")
     judges = [judge for judge in found if isinstance(judge, dict)] if isinstance(found, list) else []
     return tuple(
-        Judge(_text(judge, "model"), _text(judge, "provider"), _text(judge, "rubricDigest")) for judge in judges
+        Judge(text_in(judge, "model"), text_in(judge, "provider"), text_in(judge, "rubricDigest")) for judge in judges
     )
 
 
@@ -316,32 +308,12 @@ def role_of(found: object) -> str | None:
 def _entries(summary: Document) -> Entries:
     """Return what the entries of a summary say, whatever stands in it."""
     ruled, verdicts, accuracy = 0, set(), None
-    for lane in _objects(summary, "lanes"):
-        for entry in _objects(lane, "metrics"):
+    for lane in objects_in(summary, "lanes"):
+        for entry in objects_in(lane, "metrics"):
             ruled += entry.get("rule") is not None
-            verdict = _text(entry, "verdict")
+            verdict = text_in(entry, "verdict")
             if verdict is not None:
                 verdicts.add(verdict)
-            if (lane.get("lane"), entry.get("metric"), entry.get("path")) == (LANE, METRIC, PLACE):
+            if (lane.get("lane"), entry.get("metric"), entry.get("path")) == (LANE, ACCURACY, QUESTION_PATH):
                 accuracy = verdict
     return Entries(ruled, frozenset(verdicts), accuracy)
-
-
-def _objects(holder: Document, name: str) -> list[Document]:
-    found = holder.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
-
-
-def _object(holder: Document | None, name: str) -> Document:
-    found = holder.get(name) if holder is not None else None
-    return found if isinstance(found, dict) else {}
-
-
-def _text(holder: Document | None, name: str) -> str | None:
-    found = holder.get(name) if holder is not None else None
-    return found if isinstance(found, str) else None
-
-
-def _named(run: Document, member: str, name: str) -> Named:
-    holder = _object(run, member)
-    return Named(_text(holder, name), _text(holder, "version"))

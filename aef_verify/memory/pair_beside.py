@@ -7,7 +7,7 @@ import os
 from aef_verify.folder import Folder
 from aef_verify.layout import RUN, SUMMARY
 from aef_verify.memory.model import ORACLE
-from aef_verify.memory.pair_arm import EXTENSION, role_of
+from aef_verify.memory.pair_arm import extension_of, role_of
 from aef_verify.problems import InputError
 from aef_verify.run.reading import Documents
 
@@ -34,8 +34,7 @@ def _says_unsealed(path: str, pair_id: str) -> bool:
             summary = Documents(found, details=False).json(SUMMARY, "summary", required=False).document
     except InputError:
         return False
-    ext = summary.get("ext") if summary is not None else None
-    fields = ext.get(EXTENSION) if isinstance(ext, dict) else None
+    fields = extension_of(summary)
     if not isinstance(fields, dict) or role_of(fields) != ORACLE:
         return False
     return fields.get("pairId") == pair_id and fields.get("normalRunHash") is None

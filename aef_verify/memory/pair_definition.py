@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import rfc8785
 
 from aef_verify.memory.definition import BETWEEN_ARMS, suite_ref
-from aef_verify.memory.pair_lines import TYPE_LANE, shortened
+from aef_verify.memory.pair_lines import shortened
+from aef_verify.memory.profile import type_lane
 
 if TYPE_CHECKING:
     from aef_verify.memory.pair_arm import Arm, Fields
@@ -153,8 +154,8 @@ def definition_faults(arm: Arm, fields: Fields) -> Iterator[str]:
     if definition.arm != arm.role:
         yield f"its arm is {definition.arm}, and the role is {arm.role}"
     ref = suite_ref(str(definition.variant), str(definition.preset), str(definition.arm))
-    if arm.suite.name != ref:
-        yield f"suite.ref is {arm.suite.name}, and that of its variant, preset and arm is {ref}"
+    if arm.suite.ref != ref:
+        yield f"suite.ref is {arm.suite.ref}, and that of its variant, preset and arm is {ref}"
     if definition.source_inputs_digest != fields.source_inputs_digest:
         yield "its sourceInputsDigest is not that of the pair's fields"
     yield from _roster_faults(arm, fields)
@@ -179,7 +180,7 @@ def _roster_faults(arm: Arm, fields: Fields) -> Iterator[str]:
                 yield f"the run completed without the question {question} of its roster"
                 break
     for question, lane in arm.lines.types.items():
-        if question in types and lane != TYPE_LANE + types[question]:
+        if question in types and lane != type_lane(types[question]):
             yield f"the question {question} is counted in lane {lane}, and its type in the roster is {types[question]}"
             break
 

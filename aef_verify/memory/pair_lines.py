@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from aef_verify.memory.profile import QUESTION_PATH, TYPE_PATH
 from aef_verify.run.results import id_bytes
 
 STATES = (
@@ -33,12 +34,6 @@ PASSED = BIT["passed"]
 _SCORED = BIT["scored"]
 _DECIDED = BIT["passed"] | BIT["failed"] | BIT["warn"]
 _MEASURED = _DECIDED | BIT["inconclusive"] | BIT["scored"]
-
-QUESTION, TYPE = "qa", "type"
-"""The paths of a question's line, and of its view by type."""
-
-TYPE_LANE = "longmemeval."
-"""What the lane of a type's view begins with; the type follows."""
 
 _SHORT = 64
 """Characters of a case id that are kept whole; a longer one is kept as its beginning and a digest."""
@@ -143,9 +138,9 @@ class LinesReader:
         if parent is None:
             self._roots[case] = self._roots.get(case, 0) | state
         if self._ours:
-            if line["path"] == QUESTION:
+            if line["path"] == QUESTION_PATH:
                 self._asked[case] = self._asked.get(case, 0) | state
-            elif line["path"] == TYPE:
+            elif line["path"] == TYPE_PATH:
                 self._types[case] = line.get("lane") or ""
             return
         self._states[id_bytes(line["resultId"])] = state

@@ -241,7 +241,7 @@ def judge_runs(pair_id: str, normal: Arm, oracle: Arm, found: Findings) -> None:
     if normal.run_id == oracle.run_id:
         found.of_pair(pair_id, "pair-run", "both arms have one runId", normal.run_id)
     if normal.producer != oracle.producer:
-        made = " / ".join(f"{arm.producer.name} {arm.producer.version}" for arm in (normal, oracle))
+        made = " / ".join(f"{arm.producer.ref} {arm.producer.version}" for arm in (normal, oracle))
         found.of_pair(pair_id, "pair-run", f"the arms have different producers: {made}")
     if normal.is_sealed != oracle.is_sealed:
         sealed = "normal" if normal.is_sealed else "oracle"
@@ -322,10 +322,10 @@ def _suite(normal: Arm, oracle: Arm, found: Findings) -> None:
         if normal.suite_digest == oracle.suite_digest:
             detail = "both arms state one suite.digest, and are different evaluations"
             found.of_pair(left.pair_id, "pair-suite", detail, normal.suite_digest)
-    elif normal.suite.name is None and oracle.suite.name is None:
+    elif normal.suite.ref is None and oracle.suite.ref is None:
         found.note("neither arm names its suite")
     elif normal.suite == oracle.suite:
-        detail = f"both arms have the suite {normal.suite.name} {normal.suite.version}, and are different evaluations"
+        detail = f"both arms have the suite {normal.suite.ref} {normal.suite.version}, and are different evaluations"
         found.of_pair(left.pair_id, "pair-suite", detail)
 
 

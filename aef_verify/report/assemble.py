@@ -22,13 +22,13 @@ from aef_verify.report.model import (
     EvidenceReport,
     Header,
     Imported,
-    Named,
     NotLookedAt,
     PairNote,
     Reading,
     RunEntry,
     Unverified,
 )
+from aef_verify.run.members import named_in, object_in, text_in
 from aef_verify.run.verify import RunReport
 from aef_verify.schemas import reads
 
@@ -117,31 +117,16 @@ def header_of(run: dict[str, Any] | None) -> Header:
     """Return what `run.json` says, whatever stands in it; None is one that does not read."""
     if run is None:
         return NO_HEADER
-    mode = _text(_member(run, "execution"), "targetMode")
+    mode = text_in(object_in(run, "execution"), "targetMode")
     return Header(
-        _text(run, "runId"),
-        _text(run, "status"),
+        text_in(run, "runId"),
+        text_in(run, "status"),
         Reading(mode, reads("run", run).get("execution.targetMode")),
-        _named(run, "producer", "name"),
-        _named(run, "subject", "ref"),
-        _named(run, "suite", "ref"),
+        named_in(run, "producer", "name"),
+        named_in(run, "subject", "ref"),
+        named_in(run, "suite", "ref"),
         _imported(run.get("imported")),
     )
-
-
-def _member(holder: dict[str, Any], name: str) -> dict[str, Any]:
-    found = holder.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _text(holder: dict[str, Any], name: str) -> str | None:
-    found = holder.get(name)
-    return found if isinstance(found, str) else None
-
-
-def _named(run: dict[str, Any], member: str, name: str) -> Named:
-    holder = _member(run, member)
-    return Named(_text(holder, name), _text(holder, "version"))
 
 
 def _imported(value: object) -> Imported | None:
@@ -149,7 +134,7 @@ def _imported(value: object) -> Imported | None:
         return None
     asserted = value.get("asserted")
     names = asserted if isinstance(asserted, list) else []
-    return Imported(_text(value, "from"), tuple(name for name in names if isinstance(name, str)))
+    return Imported(text_in(value, "from"), tuple(name for name in names if isinstance(name, str)))
 
 
 def _clashes(runs: Sequence[RunEntry]) -> Iterable[Clash]:

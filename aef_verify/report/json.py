@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 from aef_verify.codes import REPORT, meaning_of
 from aef_verify.problems import Problem
 from aef_verify.report.escape import json_text, well_formed
-from aef_verify.report.model import Clash, EvidenceReport, Imported, Named, RunEntry
+from aef_verify.report.model import Clash, EvidenceReport, Imported, RunEntry
 from aef_verify.report.verdict import verdict
+from aef_verify.run.members import Named
 from aef_verify.run.verify import Overlays
 
 if TYPE_CHECKING:
@@ -174,8 +175,8 @@ def _arm(arm: Arm) -> Value:
         "signedBy": None if arm.signed_by is None else list(arm.signed_by),
         "status": arm.status,
         "targetMode": arm.target_mode,
-        "subject": _named(Named(*arm.subject), "ref"),
-        "suite": _named(Named(*arm.suite), "ref"),
+        "subject": _named(arm.subject, "ref"),
+        "suite": _named(arm.suite, "ref"),
         "suiteDigest": arm.suite_digest,
         "fields": fields
         and {

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from aef_verify.problems import Problem
+from aef_verify.run.members import Named
 from aef_verify.run.verify import Overlays
 
 if TYPE_CHECKING:
@@ -55,13 +56,6 @@ class Reading(NamedTuple):
 
     written: str | None
     read: str | None
-
-
-class Named(NamedTuple):
-    """A thing by its reference or name, and its exact version; None for a part that is not there."""
-
-    ref: str | None
-    version: str | None
 
 
 class Imported(NamedTuple):

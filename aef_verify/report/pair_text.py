@@ -14,7 +14,7 @@ from rich.text import Text
 from aef_verify.codes import CODES, PAIR, REPORT
 from aef_verify.memory.pair import INVALID, LINKED, LINKED_UNSEALED, NORMAL_ONLY
 from aef_verify.report.escape import cut, escaped
-from aef_verify.report.model import Named, Reading
+from aef_verify.report.model import Reading
 from aef_verify.report.text import ALL_IN_JSON, indented, problem_list
 from aef_verify.report.verdict import counted
 from aef_verify.report.words import SHORT, named_words, reading_words
@@ -129,8 +129,8 @@ def _cells(arm: Arm) -> Iterator[str]:
     yield _run_outcome(arm)
     yield cut(arm.status or "unknown", SHORT)
     yield reading_words(Reading(arm.target_mode, mode.get("execution.targetMode", arm.target_mode)))
-    yield named_words(Named(*arm.subject))
-    yield named_words(Named(*arm.suite))
+    yield named_words(arm.subject)
+    yield named_words(arm.suite)
     yield arm.suite_digest or "–"
     fields = arm.fields
     if fields is None:

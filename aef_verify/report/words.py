@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from aef_verify.report.escape import cut, escaped
-from aef_verify.report.model import NOT_VERIFIED, Named, Reading, RunEntry
+from aef_verify.report.model import NOT_VERIFIED, Reading, RunEntry
+from aef_verify.run.members import Named
 
 SHORT = 80
 """Characters shown of a name."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from aef_verify.engine import task
 from aef_verify.engine.task import ArmAnswer, Task
 from aef_verify.memory.pair_definition import definition_facts
 from aef_verify.memory.pair_lines import BIT, Lines, LinesReader, shortened
@@ -185,4 +184,3 @@ def test_other_runs_are_read_once_and_bring_no_pair_code(tmp_path: Path, monkeyp
     monkeypatch.undo()
     normal = Drafts().finished()[0].write(tmp_path / "normal")
     assert isinstance(Task(None, None).answer(normal), ArmAnswer)
-    assert task._PAIR_FIELDS == "agenteval.memoryPair"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from aef_verify.memory import evidence
 from aef_verify.memory.gate import decide
 from aef_verify.memory.model import NORMAL, ORACLE, ArmResult
+from aef_verify.memory.profile import EXTENSION
 from aef_verify.run.verify import verify_run
 from aef_verify.schemas.document import check_document
 from tests import building
@@ -78,7 +79,7 @@ def _says_what_the_arm_says(found: ArmResult, run: str, threshold: float) -> Non
         summary = json.load(file)
     entry = summary["lanes"][0]["metrics"][0]
     assert (entry["N"], entry["n"], entry["sum"]) == (len(found.outcomes), found.scored, found.passed)
-    pair = summary.get("ext", {}).get(evidence.PAIR)
+    pair = summary.get("ext", {}).get(EXTENSION)
     assert (pair is None) == (found.pair_id is None)
     if pair is not None:
         assert pair["observedQuestions"] == len(found.outcomes)

@@ -11,7 +11,8 @@ import pytest
 
 from aef_verify.problems import InputError, Problem
 from aef_verify.report.assemble import check_required, header_of
-from aef_verify.report.model import NO_HEADER, NOT_VERIFIED, UNREADABLE, Clash, Copies, Named, Reading, Unverified
+from aef_verify.report.model import NO_HEADER, NOT_VERIFIED, UNREADABLE, Clash, Copies, Reading, Unverified
+from aef_verify.run.members import Named
 from tests import building
 from tests.report.reports import HASH, report, verified
 

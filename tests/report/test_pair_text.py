@@ -13,7 +13,7 @@ import pytest
 import aef_verify
 from aef_verify.memory.compare import Axis, Side, SuiteComparison
 from aef_verify.memory.pair import INVALID, LINKED, LINKED_UNSEALED, NORMAL_ONLY, PairReport
-from aef_verify.memory.pair_arm import Arm, Entries, Fields, Judge, Named
+from aef_verify.memory.pair_arm import Arm, Entries, Fields, Judge
 from aef_verify.memory.pair_definition import ABSENT
 from aef_verify.memory.pair_lines import Lines
 from aef_verify.problems import Problem
@@ -22,6 +22,7 @@ from aef_verify.report.json import as_json, pair_json, well_formed_value
 from aef_verify.report.model import EvidenceReport, PairNote
 from aef_verify.report.pair_text import NOTES, PAIRS, pair_text
 from aef_verify.report.text import evidence_text
+from aef_verify.run.members import Named
 from tests.report.reports import HASH, HOSTILE, text_of, verified
 from tests.report.reports import report as report_of
 
