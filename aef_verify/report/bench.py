@@ -69,13 +69,15 @@ def _about(arm: ArmResult) -> str:
 
 
 def _verdict(result: BenchResult, settings: Settings, code: int) -> str:
-    from aef_verify.memory.gate import written
+    from aef_verify.memory import gate
 
     if result.unwritten is not None:
         return f"Evidence that is due is not on disk: exit code {code}."
     if result.outcome is None:
         return f"The normal arm did not complete, so no gate was decided: exit code {code}."
-    decided = f"Gate of the normal arm at {written(settings.threshold)} %: {result.outcome}"
+    decided = f"Gate of the normal arm at {gate.written(settings.threshold)} %: {result.outcome}"
+    if code and not gate.exit_code(result.outcome):
+        return f"{decided}; what came after it did not complete: exit code {code}."
     return f"{decided}, exit code {code}."
 
 
