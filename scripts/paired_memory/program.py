@@ -54,7 +54,9 @@ def program_for(cli: str | None) -> Program:
     """Return the program that `--cli` names; this project's own without it."""
     if cli is None:
         return Program((sys.executable, "-m", "aef_verify"), ours=True)
-    command = ("dotnet", cli) if cli.endswith(".dll") else (cli,)
+    # It is called in other folders than this one; a bare name is looked for on PATH.
+    path = os.path.abspath(cli) if os.sep in cli or os.path.exists(cli) else cli
+    command = ("dotnet", path) if cli.endswith(".dll") else (path,)
     return Program(command, ours=Path(cli).name == "aef")
 
 

@@ -82,6 +82,8 @@ def test_a_program_that_is_none_is_said_so(tmp_path: Path) -> None:
         (None, (sys.executable, "-m", "aef_verify"), True),
         ("/opt/aef", ("/opt/aef",), True),
         ("/opt/other", ("/opt/other",), False),
+        ("bin/other", (os.path.abspath("bin/other"),), False),
+        ("other", ("other",), False),
         ("/opt/Other.Cli.dll", ("dotnet", "/opt/Other.Cli.dll"), False),
     ],
 )
