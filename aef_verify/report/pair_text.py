@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 PAIRS = 100
 """Pairs that are shown."""
 
+PAIR_ID = 128
+"""Characters shown of a pair's id: all that it may have, so that no two of them look the same."""
+
 NOTES = 20
 """Notes and further folders that are shown of one pair."""
 
@@ -38,7 +41,7 @@ STYLES = {LINKED: "green", LINKED_UNSEALED: "yellow", NORMAL_ONLY: "yellow", INV
 
 _WORTH = {
     LINKED_UNSEALED: "Neither run is sealed, so this proves nothing: either may have been changed since.",
-    NORMAL_ONLY: "A normal arm without an oracle: it says nothing of how far memory is what failed.",
+    NORMAL_ONLY: "A normal arm without an oracle: nothing tells whether the memory or the model is what fell short.",
 }
 
 
@@ -62,7 +65,7 @@ def pairs_text(report: EvidenceReport) -> Iterator[RenderableType]:
 def pair_text(pair: PairReport) -> Iterator[RenderableType]:
     """Yield one pair: its outcome, its arms side by side, its problems and notes."""
     head = Text("Pair ", style="bold")
-    head.append(cut(pair.pair_id, SHORT) if pair.pair_id is not None else "without one readable id", style="bold")
+    head.append(cut(pair.pair_id, PAIR_ID) if pair.pair_id is not None else "without one readable id", style="bold")
     head.append("  ")
     head.append(_outcome(pair), style=STYLES[pair.outcome])
     yield head
@@ -136,7 +139,7 @@ def _cells(arm: Arm) -> Iterator[str]:
     if fields is None:
         yield from "–" * (len(_ROWS) - 7)
         return
-    scored = "no number scored" if fields.scored is None else f"{fields.scored:,} scored"
+    scored = "scored not stated" if fields.scored is None else f"{fields.scored:,} scored"
     yield f"{fields.planned:,} planned, {fields.observed:,} observed, {scored}"
     yield "–" if fields.accuracy is None else f"{fields.accuracy:.4g} % of {fields.scored or 0:,} scored"
     yield "–" if fields.calls is None else f"{fields.calls:,}"

@@ -18,7 +18,8 @@ from aef_verify.memory.pair_definition import ABSENT
 from aef_verify.memory.pair_lines import Lines
 from aef_verify.problems import Problem
 from aef_verify.report.compare_text import comparison_text, comparison_value
-from aef_verify.report.json import as_json, pair_json, well_formed_value
+from aef_verify.report.escape import well_formed_value
+from aef_verify.report.json import as_json, pair_json
 from aef_verify.report.model import EvidenceReport, PairNote
 from aef_verify.report.pair_text import NOTES, PAIRS, pair_text
 from aef_verify.report.text import evidence_text
@@ -89,6 +90,16 @@ def shown(found: PairReport, width: int = 200) -> str:
 )
 def test_what_is_said(found: PairReport, said: str) -> None:
     assert said in shown(found)
+
+
+def test_a_pairs_id_is_shown_whole() -> None:
+    found = replace(pair(), pair_id="x" * 127 + "y")
+    assert f"{'x' * 127}y" in shown(found)
+
+
+def test_a_number_that_is_not_stated_is_no_number() -> None:
+    interrupted = FIELDS._replace(scored=None, accuracy=None, calls=None, complete=False)
+    assert "4 planned, 4 observed, scored not stated" in shown(pair(normal=arm(status="aborted", fields=interrupted)))
 
 
 def test_a_comparison_says_that_nobody_is_known_to_have_signed() -> None:
