@@ -152,7 +152,7 @@ def _unexpected(folder: Folder) -> Iterator[Problem]:
             yield Problem(entry.path, "unexpected-file", "not a regular file")
     if not many:
         for entry in folder.overlays:
-            if not _is_known(entry.path) or entry.path != entry.name:
+            if not _is_known(entry.path):
                 yield Problem(entry.path, "unexpected-file", "neither the events nor a batch's seal or envelope")
 
 
