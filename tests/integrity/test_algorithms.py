@@ -57,6 +57,16 @@ class TestP256:
     def test_low_and_high_s(self) -> None:
         assert self.verifies(ecdsa_der(self.r, P256_ORDER - self.s))
 
+    def test_a_form_from_the_smallest_to_the_largest_integers(self) -> None:
+        """From 8 bytes to 72: what has not the form is not even tried."""
+        least, most = 1, P256_ORDER - 1
+        for r, s in ((least, least), (least, most), (most, least), (most, most)):
+            assert SHAPES[ECDSA_P256](ecdsa_der(r, s))
+        for beyond in (0, -1, P256_ORDER):
+            assert not SHAPES[ECDSA_P256](ecdsa_der(beyond, most))
+            assert not SHAPES[ECDSA_P256](ecdsa_der(least, beyond))
+        assert (len(ecdsa_der(least, least)), len(ecdsa_der(most, most))) == (8, 72)
+
     def test_raw_signature_is_none(self) -> None:
         assert not self.verifies(self.r.to_bytes(32) + self.s.to_bytes(32))
 
@@ -140,6 +150,11 @@ class TestEd25519:
             larger = ed_signature(signature[:32], s + multiple * ED_ORDER)
             assert not SHAPES[ED25519](larger)
             assert not ed25519(encode(self.a))(larger, Message(TEXT))
+
+    def test_s_is_below_the_order(self) -> None:
+        signature, _ = self.signature(self.r, self.a)
+        assert SHAPES[ED25519](ed_signature(signature[:32], ED_ORDER - 1))
+        assert not SHAPES[ED25519](ed_signature(signature[:32], ED_ORDER))
 
     @pytest.mark.parametrize("size", [0, 1, 32, 63, 65, 96])
     def test_64_bytes(self, size: int) -> None:

@@ -63,6 +63,7 @@ def test_parameters_of_any_kind_in_der(parameters: bytes) -> None:
         b"\x03\x02\x04\xf1",
         b"\x06\x00",
         b"\x06\x02\x2a\x80",
+        b"\x06\x02\x2a\x86",
         b"\x06\x03\x2a\x80\x01",
         b"\x06\x02\x80\x01",
         b"\x24\x03\x04\x01x",

@@ -134,9 +134,22 @@ def test_enc17_reading_ends_at_the_last_lf_within_the_limits(size: int, monkeypa
     assert (events.more, events.read_end) == (False, 10)
 
 
+@pytest.mark.parametrize("size", [1, 100, 1 << 20])
+def test_enc17_a_line_at_its_limits_and_one_beyond(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = compact(event("1"))
+    monkeypatch.setattr(limits, "JSON_BYTES", len(line) - 1)
+    events = taken(line, b" " + line, event("2"), size=size)
+    assert [found.line for found in events.events] == [1, 3]
+    assert pairs(events.problems) == [["overlays/events.ndjson:2", "limit"]]
+    deep = [b'{"x":' + b"[" * depth + b"]" * depth + b"}\n" for depth in (limits.DEPTH - 1, limits.DEPTH)]
+    assert [problem.code for problem in taken(*deep, size=size).problems] == ["event-invalid", "limit"]
+
+
 def test_ovl5_what_lines_past_an_offset_gave_is_taken_back() -> None:
     events = taken(event("1"), b"\n", event("2"), b"\n", event("3"))
-    events.forget_from(events.events[1].start)
+    offset = events.events[1].start
+    events.forget_from(offset)
+    assert (events.lines_from(0), events.lines_from(offset)) == (2, 0)
     assert [found.id for found in events.events] == ["ov_1"]
     assert pairs(events.problems) == [["overlays/events.ndjson:2", "event-invalid"]]
     assert events.lines_from(events.read_end) == 0
