@@ -105,8 +105,8 @@ def _nodes(draw: st.DrawFn, around: Around, path: str, taken: set[str], depth: i
     """Draw a tree; no path in `taken` is used again, and each one used is added to it."""
     taken.add(path)
     names = draw(_SEGMENTS) if depth < 2 and draw(_THIRD) == 2 else []
-    free = [below for below in (f"{path}/{name}" for name in names) if below not in taken]
-    children = tuple(draw(_nodes(around, below, taken, depth + 1)) for below in free if below not in taken)
+    below = (f"{path}/{name}" for name in names)
+    children = tuple(draw(_nodes(around, place, taken, depth + 1)) for place in below if place not in taken)
     facts = _line_facts(draw, around)
     if depth:
         facts["component"] = {"weight": draw(numbers(0)), "required": draw(st.booleans())}
@@ -183,7 +183,8 @@ def _pruned(draw: st.DrawFn, around: Around, node: Node) -> Node:
     """Draw one trial's tree: other facts, and now and then a node missing with all below it."""
     children = tuple(_pruned(draw, around, child) for child in node.children if draw(st.integers(0, 3)))
     facts = _line_facts(draw, around)
-    facts |= {name: node.facts[name] for name in ("component",) if name in node.facts}
+    if "component" in node.facts:
+        facts["component"] = node.facts["component"]
     if children:
         facts["aggregation"] = node.facts["aggregation"]
     return Node(node.path, facts, children)
