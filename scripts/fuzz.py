@@ -9,7 +9,7 @@ joins the pool. Every case must get an answer or a refusal, in time, well-formed
 pure path; what breaks that is made small and kept as a file, which `tests/fuzz` replays from then on.
 
 The work is done in a process of its own, which is ended and started anew where it does not answer. Exit 0: nothing
-was found. Exit 1: something was. Exit 2: a wrong call.
+was found. Exit 1: something was, or it could not work. Exit 2: a wrong call.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ SILENCE = 4 * SECONDS
 
 DRAWN = 120
 POOL = 600
+STOPPED = 3
+"""The exit code of a process that could not work at all: no fault of what it tried."""
+
 SHOWN_EVERY, COMMAND_EVERY = 5, 400
 """One case in so many is also given to people's commands; and to the contract's, which takes a process each time."""
 
@@ -130,7 +133,11 @@ def work(options: argparse.Namespace) -> int:
         say({"stage": "drawing"})
         fuzzer = Fuzzer(first_cases(options.run, options.seed), options.seed, options.place, both)
         while time.monotonic() < ends:
-            found = fuzzer.step()
+            try:
+                found = fuzzer.step()
+            except OSError as fault:
+                say({"stopped": f"a case could not be written: {fault}"})
+                return STOPPED
             if found is not None:
                 case, fault = found
                 path = keep(case, f"{fault.kind} | {fault.detail}", Path(options.keep))
@@ -194,6 +201,8 @@ class Watcher:
                 if "found" in words:
                     self.found.append(words["found"])
                     print(f"FOUND {words['found']}\n      {words['detail']}\n      kept in {words['file']}", flush=True)
+                elif "stopped" in words:
+                    raise SystemExit(f"fuzz.py: {words['stopped']}")
                 elif "cases" in words:
                     figures = words
                     self._show(words, begun)
@@ -214,13 +223,13 @@ class Watcher:
     def _ended(self, code: int | None, place: str) -> None:
         """Keep the case at which a process ended by itself or had to be ended."""
         how = "did not end" if code is None else f"the process ended with {code}"
-        current = Path(place, "current.json")
-        if current.is_file():
-            path = keep(Case.from_json(current.read_bytes()), how, Path(self.options.keep))
-            print(f"FOUND {how}\n      kept in {path}", flush=True)
-        else:
-            print(f"FOUND {how}, before the first case", flush=True)
         self.found.append(how)
+        try:
+            case = Case.from_json(Path(place, "current.json").read_bytes())
+        except (OSError, ValueError):
+            print(f"FOUND {how}, before the first case was written", flush=True)
+            return
+        print(f"FOUND {how}\n      kept in {keep(case, how, Path(self.options.keep))}", flush=True)
 
 
 def _said(stream: IO[bytes]) -> Iterator[Words | None]:

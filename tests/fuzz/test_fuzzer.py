@@ -162,3 +162,12 @@ def test_a_process_that_falls_silent_or_ends_is_found(tmp_path: Path, capsys: py
     (kept,) = (tmp_path / "found").iterdir()
     assert Case.from_json(kept.read_bytes()) == CASE
     assert "the process ended with -9" in capsys.readouterr().out
+
+
+def test_a_disk_that_is_full_is_no_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = tmp_path / "worker.py"
+    program.write_text("import json\nprint(json.dumps({'stopped': 'no space'}), flush=True)\nraise SystemExit(3)\n")
+    with patch.object(fuzz, "__file__", str(program)), pytest.raises(SystemExit, match="no space"):
+        fuzz.main(["--minutes", "0.01", "--keep", str(tmp_path / "found")])
+    assert not (tmp_path / "found").exists()
+    assert "FOUND" not in capsys.readouterr().out
