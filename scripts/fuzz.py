@@ -135,8 +135,8 @@ def work(options: argparse.Namespace) -> int:
         while time.monotonic() < ends:
             try:
                 found = fuzzer.step()
-            except OSError as fault:
-                say({"stopped": f"a case could not be written: {fault}"})
+            except OSError as full:
+                say({"stopped": f"a case could not be written: {full}"})
                 return STOPPED
             if found is not None:
                 case, fault = found
