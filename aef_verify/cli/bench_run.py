@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from aef_verify.cli.exits import WriteError
-from aef_verify.cli.output import is_terminal, say, show, write_text
+from aef_verify.cli.output import is_terminal, say, show, write_json
 from aef_verify.problems import InputError
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def _print(result: BenchResult, settings: Settings, code: int, *, as_json: bool)
             say(f"aef bench longmemeval: {fault}")
     try:
         if as_json:
-            import json
-
-            write_text(json.dumps(as_value(result, settings, code), indent=2) + "\n")
+            write_json(as_value(result, settings, code))
         else:
             show(bench_text(result, settings, code))
     except WriteError as fault:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from aef_verify.cli.exits import OK, PROBLEM
@@ -28,10 +26,9 @@ def compare_suites(run_a: str, run_b: str, as_json: bool) -> int:
 
     found = compare(one_run(run_a), one_run(run_b))
     if as_json:
-        from aef_verify.cli.output import write_text
-        from aef_verify.report.json import well_formed_value
+        from aef_verify.cli.output import write_json
 
-        write_text(json.dumps(well_formed_value(comparison_value(found)), ensure_ascii=True, indent=2) + "\n")
+        write_json(comparison_value(found))
     else:
         from aef_verify.cli.output import show
 

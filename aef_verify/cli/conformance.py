@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import sys
@@ -12,7 +11,7 @@ from typing import TextIO
 import click
 
 from aef_verify.cli.exits import OK, PROBLEM
-from aef_verify.cli.output import is_terminal, write_text
+from aef_verify.cli.output import is_terminal, write_json, write_text
 from aef_verify.cli.program import implementation
 from aef_verify.conformance.index import LEVELS, load, select
 from aef_verify.conformance.report import Report, as_text, as_value
@@ -97,7 +96,7 @@ def run(
     )
     report = Report(found, claim_as or _named(command), tuple(verdicts), classes)
     if as_json:
-        write_text(json.dumps(as_value(report), indent=2) + "\n")
+        write_json(as_value(report))
     else:
         write_text("".join(f"{line}\n" for line in as_text(report, verbose=verbose)))
     return OK if report.passed else PROBLEM

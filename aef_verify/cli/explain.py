@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
+
+from aef_verify.cli.exits import OK
 
 
 @click.command(short_help="Explain a problem code or a rule.")
@@ -13,15 +13,14 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")
 def explain(name: str | None, as_list: bool, as_json: bool) -> int:
     """Explain a problem code, such as blob-digest, or a rule, such as RES-6, in plain words."""
-    from aef_verify.cli.output import show, write_text
+    from aef_verify.cli.output import show, write_json
     from aef_verify.report.explain import everything, explained, explanation_text, explanation_value, list_text
 
     if as_list == (name is not None):
         raise click.UsageError("name one code or rule, or --list")
     found = everything() if name is None else explained(name)
     if as_json:
-        value = explanation_value(found)
-        write_text(json.dumps(value, indent=2) + "\n")
+        write_json(explanation_value(found))
     else:
         show(list_text(found) if as_list else explanation_text(found))
-    return 0
+    return OK

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from aef_verify.cli.exits import OK
@@ -24,7 +22,7 @@ def keygen(file: str, algorithm: str, identity: str, may: tuple[str, ...], publi
 
     Printed is the key's entry for the `keys` of a trust policy. No file is ever overwritten.
     """
-    from aef_verify.cli.output import say, write_text, writing
+    from aef_verify.cli.output import say, write_json, writing
     from aef_verify.writing.keygen import GENERATORS, generate_key, policy_entry
     from aef_verify.writing.sign import public_pem_of
 
@@ -34,5 +32,5 @@ def keygen(file: str, algorithm: str, identity: str, may: tuple[str, ...], publi
         made = generate_key(file, algorithm, public_path=public)
     # First, as the key is there whether or not its entry can be printed.
     say(f"private key in {file}, readable for you alone; key id {made.keyid}")
-    write_text(json.dumps(policy_entry(made.public_pem, identity, may), indent=2) + "\n")
+    write_json(policy_entry(made.public_pem, identity, may))
     return OK

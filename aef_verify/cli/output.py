@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from aef_verify.cli.exits import WriteError
-from aef_verify.report.escape import escaped
+from aef_verify.report.escape import escaped, json_document
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -54,6 +54,11 @@ def write_text(text: str) -> None:
             raise WriteError from None
         reason = getattr(fault, "strerror", None) or fault
         raise WriteError(f"standard output could not be written: {reason}") from None
+
+
+def write_json(value: object) -> None:
+    """Write one JSON value to standard output; raises as `write_text`."""
+    write_text(json_document(value) + "\n")
 
 
 def _write_all(stream: BinaryIO, data: bytes) -> None:

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import click
 
+from aef_verify.cli.exits import OK
+
 _ENDS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -40,7 +42,7 @@ def serve(script: str, host: str, port: int, log: str | None, log_content: bool,
     try:
         from aef_verify.provider.loopback import Loopback
     except ModuleNotFoundError as fault:
-        raise InputError(f"the provider needs {fault.name}: pip install 'aef-verify[bench]'") from None
+        raise InputError(f"the provider needs {fault.name}: install aef-verify[bench]") from None
     running = Loopback(read, host=host, port=port, log=log, content=log_content)
     with _signals_held():
         with writing(log or "the log"):
@@ -52,7 +54,7 @@ def serve(script: str, host: str, port: int, log: str | None, log_content: bool,
             running.stop()
     requests = running.requests
     say(f"{len(requests)} request{'' if len(requests) == 1 else 's'}, at most {running.most_in_flight} at a time")
-    return 0
+    return OK
 
 
 def _where(base_url: str, origin: str, port: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import click
@@ -31,7 +30,7 @@ def seal(run: str, sealed_by: str, sealed_at: str | None, with_problems: bool, a
     Exit code: 0 sealed, 1 the run has problems and was not sealed, 2 the run or the call is refused, 3 the seal or
     the answer could not be written. 1 and 2 leave the run as it was, and so does a seal that could not be written.
     """
-    from aef_verify.cli.output import say, show, write_text, writing
+    from aef_verify.cli.output import say, show, write_json, write_text, writing
     from aef_verify.engine.discover import one_run
     from aef_verify.engine.evidence import verify_evidence
     from aef_verify.writing.seal import seal_run
@@ -55,7 +54,7 @@ def seal(run: str, sealed_by: str, sealed_at: str | None, with_problems: bool, a
         if arm is not None and arm.pair_id is not None:
             _warn_of_links(folder, arm.pair_id)
     if as_json:
-        write_text(json.dumps({"runHash": run_hash}) + "\n")
+        write_json({"runHash": run_hash})
     else:
         from aef_verify.report.escape import escaped
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import click
 
 from aef_verify import limits
+from aef_verify.cli.exits import OK
 from aef_verify.cli.given import read_input
 from aef_verify.problems import InputError
 
@@ -25,8 +25,8 @@ def sign(file: str, key: str, out: str | None, payload_type: str | None) -> int:
     application/vnd.agenteval.aef.checkpoint+json. An envelope that is there is never overwritten. FILE or the key may
     be - for standard input.
     """
-    from aef_verify.cli.output import say, write_text, writing
-    from aef_verify.writing.whole import write_new
+    from aef_verify.cli.output import say, write_json, write_text, writing
+    from aef_verify.writing.whole import json_bytes, write_new
 
     if file == key == "-":
         raise click.UsageError("FILE and --key cannot both be standard input")
@@ -34,18 +34,17 @@ def sign(file: str, key: str, out: str | None, payload_type: str | None) -> int:
     if target != "-" and os.path.lexists(target):
         raise InputError(f"{target}: is there already, and is not overwritten")
     envelope = _signed(file, key, kind)
-    data = json.dumps(envelope, indent=2) + "\n"
     if target == "-":
-        write_text(data)
-        return 0
+        write_json(envelope)
+        return OK
     with writing(target):
-        write_new(target, data.encode())
+        write_new(target, json_bytes(envelope))
     from aef_verify.report.escape import escaped
 
     write_text(f"signed    {escaped(file)}\nenvelope  {escaped(target)}\nkey id    {_keyid(envelope)}\n")
     if os.path.basename(os.path.dirname(os.path.abspath(file))) == "overlays":
         say("aef sign: this signature is for every event of the batch, other people's too: read them all first [OVL-3]")
-    return 0
+    return OK
 
 
 def _signed(file: str, key_file: str, kind: str) -> dict[str, object]:

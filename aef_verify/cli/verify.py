@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from aef_verify.cli.given import anchors_given, policy_given
-
-REQUIREMENTS = ("sealed", "signed", "anchored", "linked")
+from aef_verify.report.model import REQUIREMENTS
 
 
 @click.command(short_help="Verify every run at and below the given folders.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from aef_verify.cli.given import policy_given
@@ -20,7 +18,7 @@ def view(run: str, at: str | None, policy: str | None, as_json: bool) -> int:
 
     Exit code: as of `aef verify`.
     """
-    from aef_verify.cli.output import show, write_text
+    from aef_verify.cli.output import show, write_json
     from aef_verify.engine.discover import one_run
     from aef_verify.engine.evidence import verify_evidence
     from aef_verify.report.view import read_view
@@ -29,7 +27,7 @@ def view(run: str, at: str | None, policy: str | None, as_json: bool) -> int:
     found = read_view(folder, at or now(), policy=trusted)
     report = verify_evidence([folder], policy=trusted, pairs=False)
     if as_json:
-        write_text(json.dumps(found.view, indent=2) + "\n")
+        write_json(found.view)
     else:
         from aef_verify.report.view_text import view_text
 

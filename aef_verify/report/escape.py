@@ -95,3 +95,17 @@ def well_formed(text: str) -> str:
         return spelled(text)
     except UnicodeError:
         return _SURROGATE.sub("\ufffd", text)
+
+
+def well_formed_value(value: object) -> object:
+    """Return a value with every string well-formed: a name on disk need not be UTF-8."""
+    if isinstance(value, str):
+        return value if value.isascii() else well_formed(value)
+    if isinstance(value, dict):
+        return {well_formed_value(name): well_formed_value(member) for name, member in value.items()}
+    return [well_formed_value(item) for item in value] if isinstance(value, list) else value
+
+
+def json_document(value: object) -> str:
+    """Return a value as the JSON that a command prints: only ASCII in it, every string well-formed."""
+    return json.dumps(well_formed_value(value), ensure_ascii=True, allow_nan=False, indent=2)

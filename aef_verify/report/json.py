@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from aef_verify.codes import REPORT, meaning_of
 from aef_verify.problems import Problem
-from aef_verify.report.escape import json_text, well_formed
+from aef_verify.report.escape import json_document, json_text
 from aef_verify.report.model import Clash, EvidenceReport, Imported, RunEntry
 from aef_verify.report.verdict import verdict
 from aef_verify.run.members import Named
@@ -30,17 +30,17 @@ Value = dict[str, Any]
 
 def as_json(report: EvidenceReport) -> str:
     """Return the report as JSON text, only ASCII in it."""
-    return json.dumps(as_value(report), ensure_ascii=True, allow_nan=False, indent=2)
+    return json_document(as_value(report))
 
 
 def pair_json(pair: PairReport) -> str:
     """Return one pair as JSON text, only ASCII in it."""
-    return json.dumps(well_formed_value(pair_value(pair)), ensure_ascii=True, allow_nan=False, indent=2)
+    return json_document(pair_value(pair))
 
 
 def as_value(report: EvidenceReport) -> Value:
-    """Return the report as one JSON value, whose every string UTF-8 can hold."""
-    value = {
+    """Return the report as one JSON value; a path in it need not be well-formed (see `json_document`)."""
+    return {
         "schema": SCHEMA,
         "version": VERSION,
         "paths": list(report.paths),
@@ -60,16 +60,6 @@ def as_value(report: EvidenceReport) -> Value:
             for other in report.not_looked_at
         ],
     }
-    return cast("Value", well_formed_value(value))
-
-
-def well_formed_value(value: object) -> object:
-    """Return a value with every string well-formed: a name on disk need not be UTF-8."""
-    if isinstance(value, str):
-        return value if value.isascii() else well_formed(value)
-    if isinstance(value, dict):
-        return {well_formed_value(name): well_formed_value(member) for name, member in value.items()}
-    return [well_formed_value(item) for item in value] if isinstance(value, list) else value
 
 
 def _totals(report: EvidenceReport) -> Value:

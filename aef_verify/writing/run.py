@@ -26,6 +26,7 @@ from aef_verify.writing import atomic
 from aef_verify.writing.keygen import policy_entry
 from aef_verify.writing.seal import seal_statement
 from aef_verify.writing.sign import public_pem_of, sign_bytes
+from aef_verify.writing.whole import json_bytes
 
 if TYPE_CHECKING:
     from aef_verify.writing.sign import PrivateKey
@@ -93,8 +94,11 @@ def write_run(run: ClosedRun, destination: str, *, sealing: Sealing | None, step
         OSError: it could not be written, or there is a folder of its name; nothing was left behind.
         UnsoundRunError: an `OSError` for a run that is not valid.
     """
-    files = _encoded(run)
-    run_hash = None if sealing is None else _seal(run.run, files, sealing)
+    try:
+        files = _encoded(run)
+        run_hash = None if sealing is None else _seal(run.run, files, sealing)
+    except ValueError as fault:
+        raise UnsoundRunError(f"a value has no form in I-JSON: {fault}") from None
     policy = None if sealing is None or sealing.key is None else _policy_of(sealing.key)
     run_id = str(run.run["runId"])
     path = atomic.publish(destination, run_id, files, lambda folder: _check(folder, run_hash, policy), step=step)
@@ -143,20 +147,8 @@ def _faults(name: str, schema: str, document: Document) -> Iterator[str]:
         yield f"{name}: {fault.pointer or '/'}: {fault.message}"
 
 
-def json_bytes(document: Document) -> bytes:
-    """Return the bytes of a JSON file, laid out for people."""
-    return _bytes(document, indent=2)
-
-
 def _line_bytes(document: Document) -> bytes:
-    return _bytes(document, separators=(",", ":"))
-
-
-def _bytes(document: Document, **layout: Any) -> bytes:
-    try:
-        return json.dumps(document, ensure_ascii=False, allow_nan=False, **layout).encode() + b"\n"
-    except (UnicodeEncodeError, ValueError) as fault:
-        raise UnsoundRunError(f"a value has no form in I-JSON: {fault}") from None
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 
 def blob_digest(data: bytes) -> str:

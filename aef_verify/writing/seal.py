@@ -7,7 +7,6 @@ against its reader schema.
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -22,7 +21,7 @@ from aef_verify.problems import InputError, Problem
 from aef_verify.run.header import is_closed
 from aef_verify.run.reading import Documents
 from aef_verify.schemas import accepts
-from aef_verify.writing.whole import write_new
+from aef_verify.writing.whole import json_bytes, write_new
 
 SEALERS = ("producer", "ingest")
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -53,7 +52,7 @@ def seal_run(path: str, *, sealed_by: str, sealed_at: str) -> str:
             _check_documents(folder)
         files = read_sealed(folder)
         statement = seal_statement(run, files, sealed_by=sealed_by, sealed_at=sealed_at)
-        data = json.dumps(statement, ensure_ascii=False, indent=2).encode() + b"\n"
+        data = json_bytes(statement)
         if not accepts("seal", "writer", statement) or len(data) > limits.SEAL_BYTES:
             raise InputError(f"{path}: run.json is not valid, so no valid seal can be written for it")
         write_new(os.path.join(path, SEAL), data)

@@ -1,8 +1,9 @@
-"""Files that are written whole or not at all, and never over another one."""
+"""Files that are written whole or not at all, and never over another one; JSON files as people read them."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 from contextlib import suppress
 
@@ -10,6 +11,11 @@ from aef_verify.problems import InputError
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+
+
+def json_bytes(document: object) -> bytes:
+    """Return the bytes of a JSON file; raises ValueError where a value has no form in I-JSON [ENC-1] to [ENC-3]."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2).encode() + b"\n"
 
 
 def write_new(path: str, data: bytes) -> None:
