@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,10 @@ def bench_text(result: BenchResult, settings: Settings, code: int) -> Iterator[R
 
 def _about(arm: ArmResult) -> str:
     state = "completed" if arm.complete else f"aborted: {arm.abort_reason}"
-    return f"{arm.role}: {state}, {len(arm.outcomes)} of {arm.planned} questions, {arm.calls} calls, {arm.target_mode}"
+    about = f"{arm.role}: {state}, {len(arm.outcomes)} of {arm.planned} questions, {arm.calls} calls, {arm.target_mode}"
+    reasons = Counter(outcome.reason for outcome in arm.outcomes if outcome.reason is not None)
+    absent = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+    return f"{about}; not scored: {absent}" if absent else about
 
 
 def _verdict(result: BenchResult, settings: Settings, code: int) -> str:

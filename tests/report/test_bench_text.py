@@ -1,4 +1,4 @@
-"""The last line of a benchmark's report: an exit code that the outcome beside it does not explain is explained."""
+"""What a benchmark reports in text: why an exit code is what it is, and why questions were not scored."""
 
 from __future__ import annotations
 
@@ -33,3 +33,12 @@ def test_the_last_line_explains_the_exit_code(changed: dict[str, Any], code: int
     settings: Any = SimpleNamespace(roster=(), evidence=None, threshold="50")
     assert result.exit_code(interrupted=False) == code
     assert text_of(bench_text(result, settings, code), 200).splitlines()[-1].endswith(last)
+
+
+def test_it_is_said_why_questions_were_not_scored() -> None:
+    absent = [outcome(f"q{at}")._replace(state="error", reason="answer-failed") for at in range(2)]
+    interrupted = outcome("q3")._replace(state="error", reason="interrupted")
+    usual: dict[str, Any] = dict.fromkeys(BenchResult._fields) | {"written": (), "retrieved": {}}
+    result = BenchResult(**usual | {"normal": aborted(outcome("q4"), *absent, interrupted)})
+    settings: Any = SimpleNamespace(roster=(), evidence=None, threshold="50")
+    assert "; not scored: 2 answer-failed, 1 interrupted\n" in text_of(bench_text(result, settings, 1), 200)
