@@ -262,6 +262,11 @@ def test_a_range_past_the_end_of_the_file_is_both_codes(tmp_path: Path) -> None:
     run = base().batch(event("5"), offset=1 << 52, length=1 << 52)
     codes = [[SEAL3, code] for code in ("batch-digest", "line-boundary", "offset")]
     assert found(run, tmp_path / "far") == [UNCOVERED, *codes]
+    run = base()
+    length = run[SEAL2]["predicate"]["length"]
+    right = found(run.but(restated(2, length=length)), tmp_path / "right")
+    beyond = found(run.but(restated(2, length=length + 5)), tmp_path / "of what is there")
+    assert (right, beyond) == ([], [[SEAL2, "batch-digest"], [SEAL2, "line-boundary"]])
 
 
 def test_claimed_bytes_are_covered_though_they_changed(tmp_path: Path) -> None:
@@ -273,6 +278,11 @@ def test_a_gap_between_batches_is_uncovered(tmp_path: Path) -> None:
     run = building.small().seal().batch(event("1"))
     run.append(event("2")).batch(event("3"))
     assert found(run, tmp_path) == [UNCOVERED, [SEAL2, "offset"]]
+
+
+def test_the_first_batch_starts_at_the_first_byte(tmp_path: Path) -> None:
+    run = building.small().seal().append(event("1")).batch(event("2"))
+    assert found(run, tmp_path) == [UNCOVERED, [SEAL1, "offset"]]
 
 
 def test_overlapping_batches_cover_what_either_claims(tmp_path: Path) -> None:
@@ -458,6 +468,12 @@ def test_enc17_a_batch_that_ends_beyond_what_is_read(how: str, tmp_path: Path, m
     last = [[batch_path(4), code] for code in ("batch-digest", "line-boundary")]
     assert found(run, tmp_path) == [[EVENTS, "limit"], UNCOVERED, *refused, *last]
     assert len(effective_view(str(tmp_path), AT)["assurance"]) == 2
+
+
+def test_enc17_a_batch_that_ends_where_reading_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LINES", 4)
+    assert found(base().append(event("5")), tmp_path) == [[EVENTS, "limit"], UNCOVERED]
+    assert len(effective_view(str(tmp_path), AT)["assurance"]) == 4
 
 
 def test_enc17_lines_within_the_verified_batches_keep_their_problems(

@@ -55,6 +55,7 @@ def test_rights_are_the_union_of_an_identitys_keys() -> None:
             entry(ALICE, KEY_C, may=["redact"]),
         )
     )
+    assert load_policy(policy(entry(ALICE, KEY_C, may=["redact"]), entry(ALICE, KEY_A))).may(ALICE, REDACT)
     assert loaded.may(ALICE, REDACT)
     assert not loaded.may(BOB, REDACT)
     assert loaded.identities_with(REDACT) == {ALICE, CAROL}

@@ -134,6 +134,7 @@ CASES = [
     Case("predicate", (sealed(suite={"ref": "suite:triage", "version": "3"}),), [[SEAL, "predicate"]], ()),
     Case("predicate", (sealed(judges=[]),), [[SEAL, "predicate"]], ()),
     Case("predicate", (swapped_judges,), [[SEAL, "predicate"]], (judges_in_full,)),
+    Case("predicate", (predicate("judges", 1, "rubricDigest", "sha256:" + "7" * 64),), [[SEAL, "predicate"]], ()),
     Case(
         "predicate",
         (sealed(closedAt="2026-10-02T15:00:00.000000001Z"),),
@@ -302,6 +303,11 @@ def test_seal5_null_and_an_empty_list_equal_absence(name: str, absent: object, t
     run = base().but(drop("run.json", name)).seal()
     assert run[SEAL]["predicate"][name] == absent
     assert found(run, tmp_path) == []
+
+
+def test_enc2_a_part_that_is_null_equals_one_that_is_absent(tmp_path: Path) -> None:
+    run = base().but(put("run.json", "suite", "digest", None)).seal()
+    assert found(run.but(predicate("suite", {"ref": "suite:triage", "version": "3"})), tmp_path) == []
 
 
 def test_seal5_what_is_not_copied_is_not_compared(tmp_path: Path) -> None:
