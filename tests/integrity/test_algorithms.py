@@ -151,7 +151,7 @@ class TestEd25519:
             assert not SHAPES[ED25519](larger)
             assert not ed25519(encode(self.a))(larger, Message(TEXT))
 
-    def test_s_is_below_the_order(self) -> None:
+    def test_s_at_the_order_and_just_below(self) -> None:
         signature, _ = self.signature(self.r, self.a)
         assert SHAPES[ED25519](ed_signature(signature[:32], ED_ORDER - 1))
         assert not SHAPES[ED25519](ed_signature(signature[:32], ED_ORDER))
