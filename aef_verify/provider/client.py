@@ -217,18 +217,19 @@ class Client:
         return httpx.Request("POST", to.url, headers=list(to.headers), content=json.dumps(body).encode("ascii"))
 
     async def _attempt(self, request: httpx.Request) -> _Attempt:
+        marked = False
         try:
             async with asyncio.timeout(self._timeout):
                 response = await self._http.send(request, stream=True)
+                marked = response.headers.get(_MARK) == "1"
                 try:
                     body = await _read(response)
                 finally:
                     await response.aclose()
         except TimeoutError:
-            return _Attempt(False, TRANSPORT, "timed out")
+            return _Attempt(marked, TRANSPORT, "timed out")
         except (httpx.TransportError, OSError) as fault:
-            return _Attempt(False, TRANSPORT, _words(fault))
-        marked = response.headers.get(_MARK) == "1"
+            return _Attempt(marked, TRANSPORT, _words(fault))
         status = response.status_code
         if status in _RETRIED or status >= 500:
             wait = retry_after(response.headers.get("retry-after"), datetime.now(UTC))
