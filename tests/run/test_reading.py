@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from aef_verify import folder, limits
+from aef_verify.run.reading import EXPLAINED
 from aef_verify.run.verify import RunReport, verify_run
+from aef_verify.schemas.refusal import INVALID
 from tests import building
 from tests.building import Run, compact, drop, lines, pairs, put, result
 
@@ -60,6 +62,11 @@ def test_a_framing_fault_voids_the_lines_and_a_line_only_itself(
     data: bytes, expected: list[list[str]], tmp_path: Path
 ) -> None:
     assert found(building.bare().but(put(RESULTS, data)), tmp_path) == expected
+
+
+def test_lines_are_judged_up_to_the_first_that_is_not_valid(tmp_path: Path) -> None:
+    for at, (data, judged) in enumerate(((LINE * 3, 3), (LINE + b"{}\n" + LINE, 1), (b"[]\n" + LINE, 0))):
+        assert verify(building.bare().but(put(RESULTS, data)), tmp_path / str(at)).lines == judged
 
 
 def test_lines_are_reported_by_number_and_files_by_bytes(tmp_path: Path) -> None:
@@ -334,6 +341,8 @@ def test_details_explain_a_schema_problem_and_change_no_report(tmp_path: Path) -
     run = building.bare().but(put("run.json", "status", "sealed"), put(RESULTS, b"{}\n" * 30))
     plain, full = verify(run, tmp_path), verify(run, tmp_path, details=True)
     assert pairs(plain.problems) == pairs(full.problems)
+    explained = [problem.path for problem in full.problems if problem.detail != INVALID and problem.path != "run.json"]
+    assert explained == [f"{RESULTS}:{number}" for number in range(1, EXPLAINED + 1)]
     last = full.problems[-1]
     assert last.path == "run.json"
     assert "/status" in last.detail
