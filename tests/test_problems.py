@@ -40,6 +40,8 @@ ORDERED = [
     ("results.ndjson:9", "trials"),
     ("results.ndjson:10", "result-id"),
     ("results.ndjson:1000000", "evidence"),
+    ("results.ndjson:x", "path"),
+    ("results.ndjson:²", "path"),
     ("run.json", "run-open"),
     ("run.json", "run-times"),
     ("run:b:10", "x"),
