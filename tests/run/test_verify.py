@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from aef_verify import limits
+from aef_verify.integrity.view import verify_chain
 from aef_verify.problems import InputError
 from aef_verify.run.verify import Overlays, RunReport, verify_run
 from tests import building
-from tests.building import ALICE, BOB, Run, drop, envelope, event, pairs, put, trust
+from tests.building import ALICE, BOB, Run, drop, envelope, event, pairs, put, result_id, trust
 
 
 def verify(run: Run, root: Path, **how: object) -> RunReport:
@@ -202,6 +203,31 @@ def test_overlays_are_told_apart_and_change_no_outcome(tmp_path: Path) -> None:
     good = building.small().seal().batch(event("1", "approve"))
     assert verify(good, tmp_path / "good", overlays=True).overlays == Overlays((), 1, 1, 0)
     assert verify(building.small(), tmp_path / "none", overlays=True).overlays is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "unknown"),
+    [
+        (b"", b"", ["c9"]),
+        (b"{}\n", b"", ["c9"]),
+        (b"", b"{}\n", ["c9"]),
+        (b"{\n", b"", []),
+        (b"", b"{\n", []),
+        (b"", b"\n", []),
+        (b"", b"{}", []),
+    ],
+)
+def test_ovl2_what_results_the_run_has_is_known_where_every_line_reads(
+    before: bytes, after: bytes, unknown: list[str], tmp_path: Path
+) -> None:
+    """Valid or not; and as the check of the chain alone finds it."""
+    targets = [event(case, result=result_id(case)) for case in ("c1", "c2", "c9")]
+    run = building.small().seal().batch(*targets)
+    run["results.ndjson"] = before + run.bytes_of("results.ndjson") + after
+    report = verify(run, tmp_path, overlays=True)
+    assert report.overlays is not None
+    assert [problem.value for problem in report.overlays.problems] == [result_id(case) for case in unknown]
+    assert pairs(report.overlays.problems) == pairs(verify_chain(str(tmp_path)))
 
 
 def test_run3_what_is_no_file_is_a_path_problem_and_is_never_read(tmp_path: Path) -> None:
