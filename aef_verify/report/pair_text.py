@@ -44,6 +44,8 @@ _WORTH = {
     NORMAL_ONLY: "A normal arm without an oracle: nothing tells whether the memory or the model is what fell short.",
 }
 
+_ONE_SUBJECT = "Both runs name one subject, so that a rule about it could read the oracle's score."
+
 
 def pairs_text(report: EvidenceReport) -> Iterator[RenderableType]:
     """Yield every pair of a report, and the runs that are no arm yet."""
@@ -75,6 +77,9 @@ def pair_text(pair: PairReport) -> Iterator[RenderableType]:
         yield indented(Text("The arms did not score the same questions: their scores are over different sets."))
     elif pair.scored_sets_differ is None and all(arm.is_usable for arm in pair.arms) and len(pair.arms) > 1:
         yield indented(Text("Whether the arms scored the same questions is not known: their runs do not name them."))
+    subjects = [arm.subject.name for arm in pair.arms]
+    if len(subjects) > 1 and subjects[0] is not None and subjects[0] == subjects[1]:
+        yield indented(Text(_ONE_SUBJECT, style="yellow"))
     if pair.outcome in _WORTH:
         yield indented(Text(_WORTH[pair.outcome], style="dim"))
     elif pair.outcome == LINKED and not pair.signed_by:

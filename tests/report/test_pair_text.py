@@ -102,6 +102,16 @@ def test_a_number_that_is_not_stated_is_no_number() -> None:
     assert "4 planned, 4 observed, scored not stated" in shown(pair(normal=arm(status="aborted", fields=interrupted)))
 
 
+def test_an_oracle_of_the_agents_own_name_is_pointed_at() -> None:
+    """docs/MEMORY_PAIR.md §2: no rule about the agent may read an oracle score."""
+    said = "Both runs name one subject, so that a rule about it could read the oracle's score."
+    assert said in shown(pair())
+    assert said not in shown(pair(oracle=arm("oracle", subject=Named("agent:reader", None))))
+    assert said not in shown(
+        pair(normal=arm(subject=Named(None, None)), oracle=arm("oracle", subject=Named(None, "1")))
+    )
+
+
 def test_a_comparison_says_that_nobody_is_known_to_have_signed() -> None:
     """[SIG-7]: intact never stands alone."""
     sides = (Side("a", "intact", "r1", None), Side("b", "unsealed", "r2", None))
