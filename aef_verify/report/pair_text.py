@@ -77,7 +77,7 @@ def pair_text(pair: PairReport) -> Iterator[RenderableType]:
         yield indented(Text("The arms did not score the same questions: their scores are over different sets."))
     elif pair.scored_sets_differ is None and all(arm.is_usable for arm in pair.arms) and len(pair.arms) > 1:
         yield indented(Text("Whether the arms scored the same questions is not known: their runs do not name them."))
-    subjects = [arm.subject.name for arm in pair.arms]
+    subjects = [arm.subject.ref for arm in pair.arms]
     if len(subjects) > 1 and subjects[0] is not None and subjects[0] == subjects[1]:
         yield indented(Text(_ONE_SUBJECT, style="yellow"))
     if pair.outcome in _WORTH:
