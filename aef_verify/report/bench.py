@@ -55,7 +55,7 @@ def bench_text(result: BenchResult, settings: Settings, code: int) -> Iterator[R
         if arm is not None:
             yield Text(_about(arm))
     if result.gap is not None:
-        yield Text(f"Oracle gap: {result.gap:+.1f} percentage points, a diagnostic: how much of the rest is memory.")
+        yield Text(f"Oracle gap: {result.gap:+.1f} percentage points. It is a diagnostic, and decides nothing.")
     for written in result.written:
         sealed = f"run hash {written.run_hash}" if written.run_hash is not None else "unsealed"
         yield Text(f"Evidence: {escaped(written.path)}\n  {sealed}")
