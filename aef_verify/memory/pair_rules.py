@@ -186,8 +186,6 @@ def _counts(arm: Arm, fields: Fields, found: Findings) -> bool:
     faults = []
     if observed > planned:
         faults.append(f"observedQuestions {observed:,} is more than plannedQuestions {planned:,}")
-    if scored is not None and scored > observed:
-        faults.append(f"scoredQuestions {scored:,} is more than observedQuestions {observed:,}")
     if arm.is_complete and observed != planned:
         faults.append(f"the run completed with {observed:,} questions of {planned:,}")
     questions = arm.lines.questions(observed)
@@ -276,9 +274,7 @@ def _roster(normal: Arm, oracle: Arm, found: Findings) -> None:
 def _link(normal: Arm, oracle: Arm, found: Findings) -> None:
     left, right = _both(normal, oracle)
     stated = right.normal_run_hash
-    if normal.is_sealed and stated is None:
-        found.of_pair(left.pair_id, "pair-link", "the normal run is sealed, and normalRunHash is null")
-    elif normal.is_sealed and stated != normal.run_hash:
+    if normal.is_sealed and stated != normal.run_hash:
         detail = f"normalRunHash is not the normal run's seal hash {normal.run_hash}"
         found.of_pair(left.pair_id, "pair-link", detail, stated)
     elif not normal.is_sealed and stated is not None:
@@ -349,7 +345,7 @@ def _definitions(normal: Arm, oracle: Arm, found: Findings) -> None:
     if first.present != second.present:
         bare = oracle if first.present else normal
         found.of_run(bare, "pair-definition", "the other arm has a definition, and this one has none")
-    elif first.reads and second.reads and (first.shared is None or first.shared != second.shared):
+    elif first.reads and second.reads and first.shared != second.shared:
         names = ", ".join(differing(first, second)) or "some members"
         found.of_run(oracle, "pair-definition", f"the definition differs from the normal arm's in {names}")
 
