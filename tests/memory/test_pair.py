@@ -137,6 +137,7 @@ SEALED = [
     Row("another accuracy", (field(NORMAL, "accuracyPercent", 50.001),), normal("pair-accuracy")),
     Row("no accuracy", (field(ORACLE, "accuracyPercent", None),), oracle("pair-accuracy")),
     Row("a rounded accuracy", (field(NORMAL, "accuracyPercent", 50 + 1e-8),), []),
+    Row("an accuracy beside it", (field(NORMAL, "accuracyPercent", 50 + 6e-8),), normal("pair-accuracy")),
     Row("an accuracy above 100", (field(NORMAL, "accuracyPercent", 100.5),), normal("pair-schema")),
     Row("a link in normal", (field(NORMAL, "normalRunHash", OTHER_HASH),), normal("pair-role")),
     Row("a gap in normal", (field(NORMAL, "oracleGapPercentagePoints", 0),), normal("pair-role")),
@@ -260,6 +261,11 @@ ABORTED = [
     Row("a gap", (field(ORACLE, "oracleGapPercentagePoints", 25),), pair("pair-gap")),
     Row("complete", (field(ORACLE, "complete", True),), oracle("pair-complete")),
     Row("observed", (field(ORACLE, "observedQuestions", 3),), oracle("pair-counts")),
+    Row(
+        "fewer planned than observed",
+        (field(ORACLE, "plannedQuestions", 1),),
+        [*pair("pair-roster"), *oracle("pair-counts", "pair-definition")],
+    ),
     Row("another link", (named_hash(OTHER_HASH),), pair("pair-link")),
     Row("a lost question", (without_case(ORACLE, "q1"), field(ORACLE, "observedQuestions", 1)), []),
     Row(
@@ -333,6 +339,15 @@ def test_questions_of_another_layout_are_compared_by_root_case(tmp_path: Path) -
     assert codes(drafts.report(tmp_path).problems) == pair("pair-roster")
 
 
+@pytest.mark.parametrize("named", [NORMAL, ORACLE])
+def test_questions_are_compared_only_where_both_arms_name_them(named: str, tmp_path: Path) -> None:
+    drafts, other = Drafts(layout=CASES), Drafts(layout=TREE)
+    drafts.normal, drafts.oracle = (drafts.normal, other.oracle) if named == NORMAL else (other.normal, drafts.oracle)
+    report = drafts.report(tmp_path)
+    assert codes(report.problems) == []
+    assert any("not compared" in note for note in report.notes)
+
+
 def test_a_scored_state_leaves_accuracy_to_the_fields(tmp_path: Path) -> None:
     """A question that is `scored` does not say whether it passed, so the gap is that of the fields."""
     drafts = Drafts(layout=CASES).but(state(ORACLE, "q1", "scored"), field(ORACLE, "accuracyPercent", 60))
@@ -340,6 +355,13 @@ def test_a_scored_state_leaves_accuracy_to_the_fields(tmp_path: Path) -> None:
     assert codes(report.problems) == pair("pair-gap")
     assert any("accuracyPercent of pair-1-oracle is not decided" in note for note in report.notes)
     assert drafts.but(field(ORACLE, "oracleGapPercentagePoints", 10)).report(tmp_path / "b").outcome == "linked"
+
+
+def test_no_more_is_scored_than_was_measured(tmp_path: Path) -> None:
+    questions = (QUESTIONS[0]._replace(oracle="error"), *QUESTIONS[1:])
+    assert Drafts(questions).report(tmp_path / "3").outcome == "linked"
+    four = field(ORACLE, "scoredQuestions", 4), field(ORACLE, "accuracyPercent", 50)
+    assert codes(Drafts(questions).but(*four).report(tmp_path / "4").problems) == oracle("pair-counts")
 
 
 def test_a_typed_absence_may_be_scored_or_not_where_it_was_measured(tmp_path: Path) -> None:
