@@ -15,7 +15,7 @@ from aef_verify.run.verify import RunReport
 from aef_verify.schemas import Side, accepts, explain
 from aef_verify.strategies.pairs import CASES, SOURCE, TREE, draft
 from tests import building
-from tests.memory.pairing import NORMAL, QUESTIONS, Drafts, pair_of
+from tests.memory.pairing import NORMAL, ORACLE, QUESTIONS, Drafts, field, pair_of
 
 FIELDS = pair_of(draft(NORMAL, QUESTIONS))
 SIDES: tuple[Side, ...] = ("writer", "reader")
@@ -174,6 +174,31 @@ def test_a_definition_may_hold_anything(document: dict[str, Any]) -> None:
     facts = definition_facts(document)
     assert facts.present
     assert len(pickle.dumps(facts)) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "is_read"),
+    [
+        ("pairId", "!", True),
+        ("pairId", "~" * 128, True),
+        ("pairId", "~" * 129, False),
+        ("pairId", "", False),
+        ("pairId", "a b", False),
+        ("pairId", "a\x7f", False),
+        ("pairId", ["a"], False),
+        ("role", NORMAL, True),
+        ("role", ORACLE, True),
+        ("role", "Normal", False),
+        ("role", [NORMAL], False),
+    ],
+)
+def test_of_fields_that_are_refused_the_id_and_the_role_are_read_where_they_can_be(
+    name: str, written: Any, is_read: bool, tmp_path: Path
+) -> None:
+    drafts = Drafts().but(field(NORMAL, name, written), field(NORMAL, "plannedQuestions", -1))
+    arm, _ = drafts.arms(tmp_path)
+    assert arm.fields is None
+    assert (arm.pair_id if name == "pairId" else arm.role) == (written if is_read else None)
 
 
 def test_other_runs_are_read_once_and_bring_no_pair_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
