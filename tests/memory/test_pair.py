@@ -9,6 +9,7 @@ import pytest
 
 from aef_verify.memory.pair import check_given, check_pairs, verify_pair
 from aef_verify.memory.pair_arm import read_arm
+from aef_verify.memory.pair_lines import Lines
 from aef_verify.problems import InputError
 from aef_verify.run.verify import verify_run
 from aef_verify.strategies.pairs import CASES, DEFINITION, EXTENSION, OURS, TREE, TYPES, draft, finished
@@ -22,6 +23,7 @@ from tests.memory.pairing import (
     ORACLE,
     PAIR,
     QUESTIONS,
+    RESULTS,
     RUN,
     SUMMARY,
     Drafts,
@@ -391,6 +393,38 @@ def test_an_invalid_arm_gives_pair_run_alone(tmp_path: Path) -> None:
     assert codes(report.problems) == [*pair("pair-run"), *oracle("pair-accuracy")]
 
 
+@pytest.mark.parametrize("status", ["invalid", "running"])
+def test_nothing_more_is_read_of_a_run_that_is_not_sound_and_closed(status: str, tmp_path: Path) -> None:
+    drafts = Drafts(sealed=False)
+    if status == "running":
+        drafts.normal[RUN] = {name: value for name, value in drafts.normal[RUN].items() if name != "endedAt"}
+        drafts.normal[RUN]["status"] = status
+    run, _ = drafts.finished()
+    if status == "invalid":
+        run = run.replacing({RESULTS: run[RESULTS] + b"unfinished"})
+    report = verify_run(run.write(tmp_path))
+    assert report.outcome == ("invalid" if status == "invalid" else "unsealed")
+    arm = read_arm(report)
+    assert arm is not None
+    assert (arm.lines, arm.definition.present, arm.decided) == (Lines.none(), False, 0)
+
+
+def test_the_accuracy_entry_is_the_one_at_the_path_of_the_questions(tmp_path: Path) -> None:
+    drafts = Drafts()
+    (lane,) = (lane for lane in drafts.normal[SUMMARY]["lanes"] if lane["lane"] == "longmemeval")
+    (found,) = lane["metrics"]
+    elsewhere = {"metric": found["metric"], "path": "elsewhere", "N": 0, "n": 0, "notMeasured": 0, "value": None}
+    lane["metrics"].append(elsewhere | {"verdict": "not_measured"})
+    assert drafts.report(tmp_path).outcome == "linked"
+
+
+def test_decisions_are_counted_and_two_are_kept(tmp_path: Path) -> None:
+    drafts = Drafts(sealed=False)
+    drafts.normal[GATES] = drafts.normal[GATES] * 3
+    arm, _ = drafts.arms(tmp_path)
+    assert (arm.decided, arm.decisions) == (3, ("ship", "ship"))
+
+
 def test_arms_that_share_a_run_id(tmp_path: Path) -> None:
     drafts = Drafts()
     drafts.oracle = draft(ORACLE, QUESTIONS, run_id="pair-1-normal", normal_accuracy=50.0)
@@ -512,6 +546,11 @@ def test_a_file_that_changes_between_the_readings_is_refused(tmp_path: Path) -> 
     normal_run, _ = Drafts().finished()
     report = verify_run(normal_run.write(tmp_path / "n"))
     (tmp_path / "n" / GATES).write_bytes(b"")
+    with pytest.raises(InputError, match="changed while it was read"):
+        read_arm(report)
+    unsealed_run, _ = Drafts(sealed=False).finished()
+    report = verify_run(unsealed_run.write(tmp_path / "u"))
+    (tmp_path / "u" / RESULTS).write_bytes(unsealed_run[RESULTS] + b"unfinished")
     with pytest.raises(InputError, match="changed while it was read"):
         read_arm(report)
 
