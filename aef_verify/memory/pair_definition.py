@@ -134,7 +134,7 @@ def _roster(value: object) -> tuple[tuple[str, str], ...] | None:
 def _threshold(thresholds: object) -> int | float | str | None:
     """Return the percentage that thresholds give for the accuracy, or None."""
     value = thresholds.get("accuracyPercent") if isinstance(thresholds, dict) else None
-    return value if isinstance(value, int | float | str) and not isinstance(value, bool) else None
+    return value if isinstance(value, int | float | str) else None
 
 
 def definition_faults(arm: Arm, fields: Fields) -> Iterator[str]:
