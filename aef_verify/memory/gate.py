@@ -84,4 +84,4 @@ def _decimal(threshold: Threshold) -> Decimal:
         found = Decimal(repr(threshold))
     if found is None or found > 100:
         raise InputError(f"{threshold!r} is no percentage from 0 to 100")
-    return found + 0 if found else Decimal(0)
+    return found or Decimal(0)
