@@ -105,6 +105,13 @@ def test_members_of_definitions_are_named() -> None:
     assert (found.verdict, found.members) == ("same", ())
 
 
+def test_a_definition_that_does_not_read_names_no_member() -> None:
+    first, broken = definition_facts(definition(NORMAL, QUESTIONS)), ABSENT._replace(present=True, fault="not read")
+    for pair in ((first, broken), (broken, first), (broken, broken), (first, ABSENT)):
+        found = compare(side(), RUN, pair[0], side(), RUN, pair[1])
+        assert (found.verdict, found.members) == ("same", None)
+
+
 def test_an_invalid_run_proves_nothing() -> None:
     assert compare(side("invalid"), RUN, ABSENT, side(), RUN).verdict == "unknown"
     assert (

@@ -254,6 +254,7 @@ def test_a_sealed_pair_with_an_edit(row: Row, tmp_path: Path) -> None:
     assert all(problem.detail for problem in report.problems)
 
 
+RENAMED = [{"id": question.id.replace("q1", "z1"), "type": question.type} for question in QUESTIONS]
 ABORTED = [
     Row("nothing", (), []),
     Row("scored", (field(ORACLE, "scoredQuestions", 2),), oracle("pair-interrupted")),
@@ -263,6 +264,11 @@ ABORTED = [
     Row("a gap", (field(ORACLE, "oracleGapPercentagePoints", 25),), pair("pair-gap")),
     Row("complete", (field(ORACLE, "complete", True),), oracle("pair-complete")),
     Row("observed", (field(ORACLE, "observedQuestions", 3),), oracle("pair-counts")),
+    Row(
+        "a question of no roster",
+        tuple(defined(role, "roster", RENAMED) for role in (NORMAL, ORACLE)),
+        [*normal("pair-definition"), *oracle("pair-definition")],
+    ),
     Row(
         "fewer planned than observed",
         (field(ORACLE, "plannedQuestions", 1),),
@@ -291,6 +297,12 @@ def test_an_interrupted_oracle_with_an_edit(row: Row, tmp_path: Path) -> None:
     report = Drafts(INTERRUPTED, complete=False).but(*row.edits).report(tmp_path)
     assert [arm.outcome for arm in report.arms if arm.outcome == "invalid"] == []
     assert codes(report.problems) == sorted(row.found)
+
+
+def test_it_is_said_in_which_shared_members_definitions_differ(tmp_path: Path) -> None:
+    report = Drafts().but(defined(ORACLE, "judge", {})).report(tmp_path)
+    (problem,) = (problem for problem in report.problems if problem.pair in oracle("pair-definition"))
+    assert problem.detail == "the definition differs from the normal arm's in judge"
 
 
 def test_judges_are_not_compared_where_an_arm_scored_nothing(tmp_path: Path) -> None:
@@ -348,6 +360,11 @@ def test_questions_are_compared_only_where_both_arms_name_them(named: str, tmp_p
     report = drafts.report(tmp_path)
     assert codes(report.problems) == []
     assert any("not compared" in note for note in report.notes)
+
+
+def test_one_question_of_our_layout_is_compared(tmp_path: Path) -> None:
+    report = Drafts(QUESTIONS[:1]).report(tmp_path)
+    assert (report.outcome, report.notes) == ("linked", ())
 
 
 def test_a_scored_state_leaves_accuracy_to_the_fields(tmp_path: Path) -> None:

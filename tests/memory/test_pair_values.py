@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rfc8785
 
 from aef_verify.engine.task import ArmAnswer, Task
 from aef_verify.memory.pair_definition import definition_facts
@@ -60,12 +62,23 @@ def test_questions_of_one_root_case_are_the_leaves_else_the_root() -> None:
     assert read([]).questions(0) is not None
 
 
-def test_trial_lines_never_count() -> None:
-    trials = [building.result("q1", trial=at) for at in range(3)]
-    lines = read([*trials, building.rollup("q1", n=3, passed=3, agree=True), building.result("q2")])
+def test_of_one_root_case_with_one_leaf_the_leaf_is_the_question() -> None:
+    parent = building.result("q1", state="failed", aggregation=building.aggregation(1))
+    questions = read([parent, building.child("q1", "a")]).questions(1)
+    assert questions is not None
+    assert (questions.ids, questions.states) == (None, {BIT["passed"]: 1})
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_trial_lines_never_count(ours: bool) -> None:
+    trials = [building.result("q1", trial=at, state=state) for at, state in enumerate(("failed", "passed", "error"))]
+    lines = read([*trials, building.rollup("q1", n=3, passed=1, agree=False), building.result("q2")], ours=ours)
     questions = lines.questions(2)
     assert questions is not None
-    assert questions.number == 2
+    assert questions.states == {BIT["passed"]: 2}
+    alone = read([*trials, building.rollup("q1", n=3, passed=1, agree=False)]).questions(1)
+    assert alone is not None
+    assert alone.states == {BIT["passed"]: 1}
 
 
 def test_a_case_whose_roots_differ_is_not_decided() -> None:
@@ -73,7 +86,7 @@ def test_a_case_whose_roots_differ_is_not_decided() -> None:
         [building.result("q1", "a"), building.result("q1", "b", state="failed", severity="low")]
     ).questions(1)
     assert questions is not None
-    assert not questions.is_decided
+    assert (questions.is_decided, questions.passed) == (False, 0)
     mixed = [building.result("q1", "a"), building.result("q1", "b", state="error"), building.result("q2")]
     found = read(mixed).questions(2)
     assert found is not None
@@ -199,6 +212,13 @@ def test_of_fields_that_are_refused_the_id_and_the_role_are_read_where_they_can_
     arm, _ = drafts.arms(tmp_path)
     assert arm.fields is None
     assert (arm.pair_id if name == "pairId" else arm.role) == (written if is_read else None)
+
+
+def test_the_digest_of_a_definition_is_that_of_its_canonical_json() -> None:
+    """Member names in the order of their UTF-16 code units."""
+    document: dict[str, Any] = {"\uffff": 1, "\U00010000": {"b": 1, "a": [1.0, "é"]}, "a": None, "": True}
+    assert definition_facts(document).digest == f"sha256:{sha256(rfc8785.dumps(document)).hexdigest()}"
+    assert definition_facts({}).digest == f"sha256:{sha256(b'{}').hexdigest()}"
 
 
 def test_other_runs_are_read_once_and_bring_no_pair_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

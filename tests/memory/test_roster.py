@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aef_verify.memory import roster
+from aef_verify.memory.entry import LARGEST_INTEGER
 from aef_verify.memory.model import QUESTION_TYPES, RosterItem
 from aef_verify.problems import InputError
 
@@ -71,6 +72,14 @@ def test_any_draw(counts: tuple[int, ...], seed: int, most: int, preset: str, ra
         assert all(
             drawn[kind] <= len(found) * count / len(held) + 1 for kind, count in Counter(i.type for i in held).items()
         )
+
+
+def test_a_seed_is_an_integer_that_json_holds_exactly() -> None:
+    held = items(OFFICIAL)
+    for seed in (LARGEST_INTEGER, -LARGEST_INTEGER):
+        assert len(roster.select(held, preset="subset", seed=seed)) == 50
+        with pytest.raises(InputError, match="the seed"):
+            roster.select(held, preset="subset", seed=2 * seed)
 
 
 def test_another_seed_draws_others() -> None:
