@@ -21,9 +21,13 @@ BLOCK = 1 << 20
 MAX_FOLDERS = 200
 """Folders within each other that are searched (docs/READINGS.md, folders deep below each other)."""
 
-_FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_BINARY = getattr(os, "O_BINARY", 0)
+_NO_LINK = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+READ_FILE = _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""How a file is opened for reading where no link is followed and no pipe waited for; what it is, is checked then."""
+
+READ_FOLDER = _NO_LINK | getattr(os, "O_DIRECTORY", 0)
+"""How a folder is opened where no link is followed."""
+
 _RELATIVE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 _CHANGED = "changed while it was read; verify again when nothing writes to it"
 _NAMES_ARE_BYTES = os.name != "nt"
@@ -82,7 +86,7 @@ class Folder:
         entries: list[Entry] = []
         odd: list[Entry] = []
         try:
-            self._root_fd = os.open(root, _FOLDER) if _RELATIVE else -1
+            self._root_fd = os.open(root, READ_FOLDER) if _RELATIVE else -1
             self._list("", "", self._root_fd, 0, entries, odd)
         except OSError as fault:
             self.close()
@@ -140,7 +144,7 @@ class Folder:
             if level >= MAX_FOLDERS:
                 odd.append(Entry(path, raw))
                 continue
-            below = os.open(last, _FOLDER, dir_fd=fd) if _RELATIVE else -1
+            below = os.open(last, READ_FOLDER, dir_fd=fd) if _RELATIVE else -1
             try:
                 self._list(path + "/", raw + "/", below, level + 1, files, odd)
             finally:
@@ -151,7 +155,7 @@ class Folder:
         """Return the entry's last name and an open descriptor of its folder, kept for the next entry."""
         parent, _, last = entry.name.rpartition("/")
         if self._root_fd < 0:
-            self._root_fd = os.open(self.root, _FOLDER)
+            self._root_fd = os.open(self.root, READ_FOLDER)
         if not parent:
             return last, self._root_fd
         if parent != self._parent or self._parent_fd < 0:
@@ -161,7 +165,7 @@ class Folder:
             fd = self._root_fd
             for step in parent.split("/"):
                 try:
-                    below = os.open(step, _FOLDER, dir_fd=fd)
+                    below = os.open(step, READ_FOLDER, dir_fd=fd)
                 finally:
                     if fd != self._root_fd:
                         os.close(fd)
@@ -174,9 +178,9 @@ class Folder:
         try:
             if _RELATIVE:
                 last, parent = self._parent_of(entry)
-                fd = os.open(last, _FILE, dir_fd=parent)
+                fd = os.open(last, READ_FILE, dir_fd=parent)
             else:
-                fd = os.open(os.path.join(self.root, entry.name), _FILE | _BINARY)
+                fd = os.open(os.path.join(self.root, entry.name), READ_FILE)
         except OSError as fault:
             raise InputError(f"{self._named(entry)}: cannot be read: {fault.strerror}") from None
         if not stat.S_ISREG(os.fstat(fd).st_mode):

@@ -19,6 +19,7 @@ from fnmatch import fnmatchcase
 from io import FileIO
 
 from aef_verify.encoding.ijson import EncodingError, parse_object, too_deep
+from aef_verify.folder import BLOCK, READ_FILE
 from aef_verify.integrity.algorithms import ALGORITHMS
 from aef_verify.problems import InputError
 
@@ -27,7 +28,6 @@ INDEX_BYTES = 64 << 20
 """The largest index that is read; a hundred times the first published one."""
 
 EXPECTED = "expected.json"
-BLOCK = 1 << 20
 LEVELS = ("intact", "signed")
 
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -297,10 +297,7 @@ def blocks(where: str, path: str) -> Iterator[bytes]:
 
 def _opened(where: str) -> FileIO:
     """Open a regular file for reading, following no link and waiting for no pipe."""
-    flags = os.O_RDONLY
-    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
-        flags |= getattr(os, name, 0)
-    fd = os.open(where, flags)
+    fd = os.open(where, READ_FILE)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise CorpusError(f"{os.path.basename(where)}: not a regular file")

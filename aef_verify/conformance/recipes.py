@@ -14,7 +14,6 @@ import shutil
 from collections.abc import Callable, Iterator
 
 from aef_verify.conformance.index import (
-    BLOCK,
     EXPECTED,
     Corpus,
     CorpusError,
@@ -24,6 +23,7 @@ from aef_verify.conformance.index import (
     refuse_unlisted,
     safe,
 )
+from aef_verify.folder import BLOCK
 
 WRITE_BYTES = 8 << 30
 """The most one `write` or `append` may add."""

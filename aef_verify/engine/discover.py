@@ -11,11 +11,11 @@ import stat
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from aef_verify.folder import READ_FOLDER
 from aef_verify.layout import RUN
 from aef_verify.problems import InputError
 from aef_verify.report.model import NotLookedAt
 
-_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _BY_DESCRIPTOR = os.scandir in os.supports_fd
 
 _KINDS = (
@@ -139,7 +139,7 @@ def _entries(folder: str) -> tuple[tuple[int, int], list[tuple[str, bool, bool]]
     if not _BY_DESCRIPTOR:
         found = os.lstat(folder)
         return (found.st_dev, found.st_ino), _listed(folder)
-    fd = os.open(folder, _OPEN)
+    fd = os.open(folder, READ_FOLDER)
     try:
         found = os.fstat(fd)
         return (found.st_dev, found.st_ino), _listed(fd)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import stat
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
+from aef_verify.given import open_given
 from aef_verify.memory import framing
 from aef_verify.memory.entry import EntryError, input_error, read_entry, read_question
 from aef_verify.memory.model import Question, RosterItem
@@ -24,7 +24,6 @@ QUESTIONS = 10_000
 """Questions of one dataset at most; with ids of any length the roster fits into a definition [ENC-17]."""
 
 _NAMED = re.compile(r"(?:^|[_.-])longmemeval[_-](s|m|oracle|fixture)(?![a-z0-9])", re.IGNORECASE)
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _WORKLOAD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "workload")
 
 
@@ -70,7 +69,7 @@ class Dataset:
         place = self._places.get(identity)
         if place is None:
             raise InputError(f"{self.path}: holds no question {identity!r}")
-        with _opened(self.path) as file:
+        with open_given(self.path) as file:
             try:
                 file.seek(place.start)
                 data = file.read(place.length)
@@ -104,7 +103,7 @@ def open_dataset(path: str, *, variant: str | None = None) -> Dataset:
     seen: dict[str, int] = {}
     gold_only = True
     place = 0
-    with _opened(path) as file:
+    with open_given(path) as file:
         try:
             for start, data, depth in framing.elements(file):
                 question = read_question(read_entry(data, depth))
@@ -145,21 +144,6 @@ def _variant(path: str, given: str | None) -> str:
     if given is not None and told is not None and given != told:
         raise InputError(f"{path}: named as variant {told!r}, but {given!r} was given; variants are never mixed")
     return given or told or ""
-
-
-def _opened(path: str) -> BinaryIO:
-    """Open a regular file; a link is followed, as the path is the caller's own word."""
-    try:
-        # Before it is opened as well: to open a device or a pipe can already have an effect.
-        regular = stat.S_ISREG(os.stat(path).st_mode)
-        fd = os.open(path, _READ) if regular else -1
-    except (OSError, ValueError) as fault:
-        raise InputError(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
-    if fd >= 0 and stat.S_ISREG(os.fstat(fd).st_mode):
-        return open(fd, "rb")
-    if fd >= 0:
-        os.close(fd)
-    raise InputError(f"{path}: not a regular file")
 
 
 def bundled() -> Dataset:

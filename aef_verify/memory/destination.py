@@ -12,6 +12,7 @@ import stat
 
 from aef_verify.layout import RUN
 from aef_verify.problems import InputError
+from aef_verify.writing.whole import NEW_FILE
 
 
 def check_destination(path: str) -> None:
@@ -50,7 +51,7 @@ def _probe(path: str) -> None:
     probe = os.path.join(path, f".aef-tmp-probe-{secrets.token_hex(8)}")
     try:
         os.makedirs(path, exist_ok=True)
-        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(os.open(probe, NEW_FILE, 0o600))
         os.unlink(probe)
     except OSError as fault:
         raise InputError(f"{path}: nothing can be written there: {fault.strerror}") from None

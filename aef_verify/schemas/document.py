@@ -14,6 +14,7 @@ from typing import NamedTuple
 from aef_verify import limits
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.encoding.ndjson import Framing, lines
+from aef_verify.folder import BLOCK, READ_FILE
 from aef_verify.problems import InputError
 from aef_verify.schemas import reads, validator
 
@@ -22,9 +23,6 @@ LINE_FILES = (".ndjson", ".jsonl")
 
 LARGE = frozenset(("seal", "overlay-seal"))
 """Documents that may be as large as a seal [ENC-17]."""
-
-_BLOCK = 1 << 20
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class DocumentReport(NamedTuple):
@@ -89,13 +87,13 @@ def _documents(name: str, path: str) -> Iterator[dict[str, object]]:
 def _blocks(path: str, most: int) -> Iterator[bytes]:
     """Yield the bytes of a regular file, at most `most` of them; raises InputError for anything else."""
     try:
-        descriptor = os.open(path, _FLAGS)
+        descriptor = os.open(path, READ_FILE)
     except (OSError, ValueError) as fault:
         raise InputError(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise InputError(f"{path}: not a regular file")
-        while most > 0 and (block := os.read(descriptor, min(_BLOCK, most))):
+        while most > 0 and (block := os.read(descriptor, min(BLOCK, most))):
             most -= len(block)
             yield block
     except OSError as fault:

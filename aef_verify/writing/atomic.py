@@ -16,7 +16,9 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import NamedTuple
 
+from aef_verify.folder import READ_FOLDER
 from aef_verify.layout import RUN
+from aef_verify.writing.whole import NEW_FILE
 
 PREFIX = ".aef-tmp-"
 """What the name of a temporary folder starts with."""
@@ -24,8 +26,6 @@ PREFIX = ".aef-tmp-"
 Step = Callable[[str], object]
 
 _UNNAMED = ".run.json"
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_SYNC = frozenset((errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP))
 _ATTEMPTS = 16
 
@@ -73,7 +73,7 @@ def sweep(destination: str) -> list[str]:
     """
     removed = []
     try:
-        root = os.open(destination, _FOLDER)
+        root = os.open(destination, READ_FOLDER)
     except OSError:
         return []
     try:
@@ -121,7 +121,7 @@ def _make(destination: str) -> _Temporary:
 def _hold(path: str) -> int | None:
     """Open and lock a folder; None for one that was swept before it was locked."""
     try:
-        lock = os.open(path, _FOLDER)
+        lock = os.open(path, READ_FOLDER)
     except FileNotFoundError:
         return None
     _lock(lock, wait=True)
@@ -181,7 +181,7 @@ def _make_parents(folder: str, path: str) -> set[str]:
 
 
 def _write(path: str, data: bytes) -> None:
-    fd = os.open(path, _NEW, 0o666)
+    fd = os.open(path, NEW_FILE, 0o666)
     try:
         rest = memoryview(data)
         while rest:
@@ -235,7 +235,7 @@ def _discard(folder: str) -> None:
 
 def _remove_abandoned(root: int, name: str) -> bool:
     try:
-        folder = os.open(name, _FOLDER, dir_fd=root)
+        folder = os.open(name, READ_FOLDER, dir_fd=root)
     except OSError:
         return False
     try:

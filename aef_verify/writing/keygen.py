@@ -15,11 +15,11 @@ from aef_verify.integrity.algorithms import ECDSA_P256, ED25519
 from aef_verify.integrity.policy import load_policy
 from aef_verify.problems import InputError
 from aef_verify.writing.sign import key_id_of, public_pem_of
+from aef_verify.writing.whole import write_synced
 
 if TYPE_CHECKING:
     from aef_verify.writing.sign import PrivateKey
 
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _PRIVATE, _PUBLIC = 0o600, 0o644
 
 
@@ -87,18 +87,10 @@ def _private_pem_of(key: PrivateKey) -> bytes:
 def _create(path: str, content: bytes, mode: int) -> None:
     """Write a file that does not exist yet, whole and on the disk, or leave none."""
     try:
-        fd = os.open(path, _CREATE, mode)
+        write_synced(path, content, mode)
     except FileExistsError:
-        raise InputError(f"{path}: exists already, and a key is never overwritten") from None
+        raise InputError(f"{path}: is there already, and a key is never overwritten") from None
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(f"{path}: the folder to write it to does not exist") from None
     except ValueError as fault:
         raise InputError(f"{path!r}: {fault}") from None
-    try:
-        with open(fd, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        os.unlink(path)
-        raise

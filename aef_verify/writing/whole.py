@@ -9,7 +9,16 @@ from contextlib import suppress
 
 from aef_verify.problems import InputError
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+NEW_FILE = (
+    os.O_WRONLY
+    | os.O_CREAT
+    | os.O_EXCL
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+"""How a file is opened for writing that must not be there yet."""
+
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
@@ -26,7 +35,7 @@ def write_new(path: str, data: bytes) -> None:
         OSError: the file could not be written; nothing was left behind.
     """
     temporary = f"{path}.{os.getpid()}.tmp"
-    _write_synced(temporary, data)
+    write_synced(temporary, data)
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -43,13 +52,14 @@ def write_new(path: str, data: bytes) -> None:
 def _write_directly(path: str, data: bytes) -> None:
     """Write where the file system gives no second name to a file."""
     try:
-        _write_synced(path, data)
+        write_synced(path, data)
     except FileExistsError:
         raise InputError(f"{path}: is there already, and is not overwritten") from None
 
 
-def _write_synced(path: str, data: bytes) -> None:
-    fd = os.open(path, _NEW, 0o644)
+def write_synced(path: str, data: bytes, mode: int = 0o644) -> None:
+    """Write a file that must not exist yet, on the disk when this returns, or leave none; raises OSError."""
+    fd = os.open(path, NEW_FILE, mode)
     try:
         with open(fd, "wb") as file:
             file.write(data)
