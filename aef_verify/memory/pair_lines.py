@@ -139,7 +139,7 @@ class LinesReader:
             self._roots[case] = self._roots.get(case, 0) | state
         if self._ours:
             if line["path"] == QUESTION_PATH:
-                self._asked[case] = self._asked.get(case, 0) | state
+                self._asked[case] = state
             elif line["path"] == TYPE_PATH:
                 self._types[case] = line.get("lane") or ""
             return
