@@ -196,11 +196,10 @@ class Folder:
         finally:
             os.close(fd)
 
-    def blocks(self, entry: Entry, done: list[Read], *, limit: int | None = None) -> Iterator[memoryview]:
+    def blocks(self, entry: Entry, done: list[Read]) -> Iterator[memoryview]:
         """Yield a file's bytes, at most `BLOCK` at a time, each view valid until the next is asked for.
 
-        After the last block `done` holds the file's `Read`. With `limit`, reading stops after that many bytes
-        and `done` stays empty where more follow. Raises InputError where the file changes while it is read.
+        After the last block `done` holds the file's `Read`. Raises InputError where the file changes while it is read.
         """
         fd = self.open(entry)
         try:
@@ -222,8 +221,6 @@ class Folder:
                 if self.watch is not None:
                     self.watch(count)
                 yield block
-                if limit is not None and size > limit:
-                    return
             after = os.fstat(fd)
         except OSError as fault:
             raise InputError(f"{self._named(entry)}: cannot be read: {fault.strerror}") from None
