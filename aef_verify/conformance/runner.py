@@ -11,9 +11,12 @@ import multiprocessing
 import os
 import signal
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from aef_verify.conformance import drive
@@ -121,10 +124,13 @@ def _verdicts(
                 for number, vector in enumerate(vectors)
             }
             try:
-                yield from ((futures[done], done.result()) for done in as_completed(futures))
+                yield from ((futures[done], done.result()) for done in _done(futures))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                drive.end_running()
+                while not all(future.done() for future in futures):
+                    # One may have been on its way when the others were ended.
+                    drive.end_running()
+                    time.sleep(_LOOK)
                 raise
 
 
@@ -133,11 +139,12 @@ def _in_processes(corpus: Corpus, vectors: Sequence[Vector], jobs: int, scratch:
     waiting = dict(enumerate(vectors))
     while waiting:
         with _pool(corpus, jobs, scratch) as pool:
-            futures: dict[Future[Verdict], int] = {
-                pool.submit(_judge_here, vector): number for number, vector in waiting.items()
-            }
             try:
-                for done in as_completed(futures) if jobs > 1 else futures:
+                with _signals_held():
+                    futures: dict[Future[Verdict], int] = {
+                        pool.submit(_judge_here, vector): number for number, vector in waiting.items()
+                    }
+                for done in _done(futures) if jobs > 1 else futures:
                     verdict = done.result()
                     yield futures[done], verdict
                     del waiting[futures[done]]
@@ -148,14 +155,45 @@ def _in_processes(corpus: Corpus, vectors: Sequence[Vector], jobs: int, scratch:
                     yield number, Verdict(vector, FAILED, ("the process that judged it died",))
                 jobs = 1
             except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
+                # Waited for: the scratch folders are to be removed when nobody writes to them any more.
+                pool.shutdown(wait=True, cancel_futures=True)
                 raise
 
 
 def _pool(corpus: Corpus, jobs: int, scratch: str) -> ProcessPoolExecutor:
     # Started afresh, not forked: the caller may have threads, and a fork would copy them half way.
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(corpus, scratch))
+    with _signals_held():
+        return ProcessPoolExecutor(jobs, mp_context=context, initializer=_start, initargs=(corpus, scratch))
+
+
+_ENDS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Hold back what ends this process while others are started: one started by half has words of its own to say."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+_LOOK = 0.05
+"""Seconds between two looks at what is done."""
+
+
+def _done(futures: Iterable[Future[Verdict]]) -> Iterator[Future[Verdict]]:
+    """Yield futures as they are done; a signal comes between two looks, as within one it could leave a lock taken."""
+    waiting = set(futures)
+    while waiting:
+        with _signals_held():
+            done, waiting = wait(waiting, timeout=_LOOK)
+        yield from done
 
 
 _HERE: tuple[Corpus, str] | None = None
@@ -164,8 +202,18 @@ _HERE: tuple[Corpus, str] | None = None
 def _start(corpus: Corpus, scratch: str) -> None:
     global _HERE
     _HERE = (corpus, scratch)
-    # An interrupt ends the caller, which ends these processes and removes their scratch folders.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A signal ends the caller, which ends these processes and removes their scratch folders: one that is ended
+    # while it takes or gives a vector would have the others wait for ever.
+    for number in _ENDS:
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_caller, daemon=True).start()
+
+
+def _end_with_the_caller() -> None:
+    caller = multiprocessing.parent_process()
+    assert caller is not None
+    caller.join()
+    os._exit(1)
 
 
 def _judge_here(vector: Vector) -> Verdict:

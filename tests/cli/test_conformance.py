@@ -224,5 +224,5 @@ def test_sigterm_ends_programs_and_leaves_no_scratch(small: SmallCorpus, tmp_pat
         running.terminate()
         printed, said = running.communicate(timeout=60)
     assert running.returncode == 128 + signal.SIGTERM
-    assert (printed, said) == (b"", b"")
+    assert (printed, said) == (b"", b"aef conformance: interrupted\n")
     assert list(scratch.iterdir()) == []
