@@ -25,13 +25,21 @@ def main() -> int:
 
     `aef contract ...` is called once per vector and loads nothing of the commands for people.
     """
-    if sys.argv[1:2] == ["contract"]:
-        from aef_verify.conformance.contract import main as contract
+    called, interrupted = "aef", 130
+    try:
+        if sys.argv[1:2] == ["contract"]:
+            called, interrupted = "aef contract", 1
+            from aef_verify.conformance.contract import main as contract
 
-        leave(contract(sys.argv[2:]))
-    from aef_verify.cli import main as commands
+            leave(contract(sys.argv[2:]))
+        from aef_verify.cli import main as commands
 
-    result: object = commands()
+        result: object = commands()
+    except KeyboardInterrupt:
+        # While modules were still being loaded: both commands have their own words for any later one.
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(f"{called}: interrupted\n")
+        leave(interrupted)
     return result if isinstance(result, int) else 0
 
 

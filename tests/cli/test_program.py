@@ -174,3 +174,19 @@ def test_a_module_beside_the_caller_is_not_loaded_by_workers(tmp_path: Path) -> 
 
 def test_the_command_is_the_module() -> None:
     assert AEF[1:] == ("-m", "aef_verify")
+
+
+@pytest.mark.parametrize(("words", "code", "said"), [("verify .", 130, "aef"), ("contract run .", 1, "aef contract")])
+def test_an_interrupt_while_modules_are_loaded_leaves_no_traceback(words: str, code: int, said: str) -> None:
+    script = (
+        "import builtins, sys\n"
+        "from aef_verify.__main__ import main\n"
+        "load = builtins.__import__\n"
+        "def interrupted(name, *rest):\n"
+        "    if name in ('aef_verify.cli', 'aef_verify.conformance.contract'): raise KeyboardInterrupt\n"
+        "    return load(name, *rest)\n"
+        "builtins.__import__ = interrupted\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *words.split()], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", f"{said}: interrupted\n")
