@@ -9,10 +9,11 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from aef_verify.cli.exits import WriteError
 from aef_verify.report.escape import escaped, json_document
+from aef_verify.stdout import abandon_output, write_out
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,8 +44,7 @@ def write_text(text: str) -> None:
         raise WriteError("standard output is closed")
     try:
         if hasattr(sys.stdout, "buffer"):
-            sys.stdout.flush()
-            _write_all(sys.stdout.buffer, _encodable(text, sys.stdout).encode(sys.stdout.encoding))
+            write_out(_encodable(text, sys.stdout).encode(sys.stdout.encoding))
         else:
             sys.stdout.write(text)
             sys.stdout.flush()
@@ -61,29 +61,10 @@ def write_json(value: object) -> None:
     write_text(json_document(value) + "\n")
 
 
-def _write_all(stream: BinaryIO, data: bytes) -> None:
-    """Write all of the data: an unbuffered stream (PYTHONUNBUFFERED) may take a part and say so only in passing."""
-    rest = memoryview(data)
-    while rest:
-        written = stream.write(rest)
-        if written is None:
-            raise BlockingIOError(errno.EAGAIN, "it would have to be waited for")
-        rest = rest[written:]
-    stream.flush()
-
-
 def _encodable(text: str, stream: TextIO) -> str:
     """Return a text that the stream's encoding holds, other characters as escapes."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
-
-
-def abandon_output() -> None:
-    """Send what is still buffered nowhere, so that the interpreter's own last flush cannot fail."""
-    with suppress(OSError, ValueError, AttributeError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
 
 
 @contextmanager

@@ -20,8 +20,9 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from aef_verify.cli.exits import INPUT, INTERRUPTED, OK, PROBLEM, WRITE, WriteError
-from aef_verify.cli.output import abandon_output, say
+from aef_verify.cli.output import say
 from aef_verify.problems import InputError
+from aef_verify.stdout import abandon_output
 
 
 class Commands(MutableMapping[str, click.Command]):

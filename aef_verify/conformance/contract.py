@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aef_verify import limits
 from aef_verify.given import read_given
 from aef_verify.problems import InputError, Problem
+from aef_verify.stdout import abandon_output, write_out
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
@@ -304,30 +305,13 @@ def _say(message: str) -> None:
 def _write(data: bytes) -> bool:
     """Write all of standard output at once; says so and returns False where it cannot be written."""
     try:
-        rest = memoryview(data)
-        while rest:
-            # An unbuffered stream (PYTHONUNBUFFERED) may take a part, or nothing where it would have to be waited for.
-            written = sys.stdout.buffer.write(rest)
-            if not written:
-                raise BlockingIOError("it would have to be waited for")
-            rest = rest[written:]
-        sys.stdout.buffer.flush()
+        write_out(data)
     except (OSError, ValueError, AttributeError) as fault:
         reason = "it is closed" if sys.stdout is None else getattr(fault, "strerror", None) or fault
         _say(f"standard output cannot be written: {reason}")
-        _abandon_output()
+        abandon_output()
         return False
     return True
-
-
-def _abandon_output() -> None:
-    """Send what is still buffered nowhere, so that the interpreter's own last flush cannot fail."""
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-    except (OSError, ValueError, AttributeError):
-        return
 
 
 def main(words: Sequence[str]) -> int:
