@@ -132,3 +132,14 @@ def test_a_signature_verifies_under_its_own_key_alone(
 def results(document: object, payload: bytes, policy: object) -> list[str]:
     report = verify_envelope(json.dumps(document).encode(), payload, STATEMENT_TYPE, policy)  # type: ignore[arg-type]
     return [found.result for found in report.signatures]
+
+
+@examples(80)
+@given(trust_policies())
+def test_an_identity_has_the_rights_of_all_its_keys(policy: Policy) -> None:
+    """[SIG-4] Rights are a union, by exact value."""
+    loaded = load_policy(policy.data)
+    for identity, _, _ in policy.entries:
+        for right in ("redact", "Redact", "something-else", ""):
+            assert loaded.may(identity, right) == policy.may(identity, right)
+    assert [trusted.key.keyid for trusted in loaded.keys] == [key.keyid for key in policy.keys]
