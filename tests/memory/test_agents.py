@@ -273,6 +273,13 @@ def test_what_an_agent_retrieved_is_mapped_back(named: tuple[str, ...], all_gold
     assert run.retrieved == {"q1": all_gold}
 
 
+@pytest.mark.parametrize(("named", "all_gold"), [(("h1",), False), (("h2",), False), (("h1", "h2"), True)])
+def test_all_gold_sessions_count(named: tuple[str, ...], all_gold: bool) -> None:
+    asked = questions(1, answer_session_ids=["5f3c", "answer_1"])
+    run = arm(asked, FakeClient(), agent_that(lambda: AgentAnswer("three", retrieved=named)))
+    assert run.retrieved == {"q1": all_gold}
+
+
 def test_an_agent_may_outlive_a_failed_call() -> None:
     from tests.memory.asking import lost
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from aef_verify.encoding.times import time_key
+from aef_verify.memory import arm as memory_arm
 from aef_verify.memory.arm import JUDGE_ASKED, UNAVAILABLE_AFTER, ArmRun, run_arm
 from aef_verify.memory.judge import prompt_digest
 from aef_verify.memory.model import Question, RosterItem, Usage
@@ -59,6 +60,21 @@ def test_usage_adds_up_over_verdicts() -> None:
 def test_no_usage_is_reported_where_no_call_reported_any() -> None:
     silent = reply("yes")._replace(input_tokens=None, output_tokens=None)
     assert one(FakeClient(lambda call: silent)).usage == ()
+
+
+def test_a_count_below_zero_is_no_usage() -> None:
+    odd = reply("yes")._replace(input_tokens=-1)
+    assert one(FakeClient(lambda call: odd)).usage == (
+        Usage("agent", "answerer", None, 1),
+        Usage("judge", "grader", None, 1),
+    )
+
+
+def test_a_clock_that_was_set_back_ends_no_question_before_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = [f"2026-10-02T14:00:0{second}.000Z" for second in (5, 4, 3, 2, 1, 0)]
+    monkeypatch.setattr(memory_arm, "now", lambda *_: times.pop(0))
+    outcome = one(FakeClient())
+    assert outcome.ended_at == outcome.started_at
 
 
 @pytest.mark.parametrize("failure", ["transport", MALFORMED, "rejected"])
@@ -154,6 +170,18 @@ def test_of_an_agent_with_a_model_of_its_own_the_judge_alone_tells() -> None:
     assert (run.abort_reason, len(run.outcomes)) == ("provider-unavailable", UNAVAILABLE_AFTER)
 
 
+def test_a_question_for_which_nothing_was_sent_was_not_lost() -> None:
+    class Silent:
+        def ingest(self, sessions: object) -> None:
+            return None
+
+        def answer(self, question: str, date: str) -> str:
+            return ""
+
+    run = arm(questions(UNAVAILABLE_AFTER + 5), FakeClient(lambda call: lost()), custom(Silent))
+    assert (run.abort_reason, len(run.outcomes)) == (None, UNAVAILABLE_AFTER + 5)
+
+
 def test_in_a_row_means_by_completion() -> None:
     # The first question of the roster waits until all others have failed: ten have by then, in a row.
     async def slow() -> Reply:
@@ -203,6 +231,12 @@ def test_stopped_before_its_first_question_an_arm_has_no_outcome() -> None:
 def test_what_was_begun_is_interrupted_and_counted(calls: int, states: list[Any]) -> None:
     run, _ = stopped_after(calls)
     assert [(outcome.state, outcome.reason, outcome.calls) for outcome in run.outcomes] == states
+    assert run.abort_reason == "interrupted"
+
+
+def test_an_interrupted_last_question_leaves_no_arm_that_completed() -> None:
+    run, _ = stopped_after(4, total=2)
+    assert [outcome.reason for outcome in run.outcomes] == [None, "interrupted"]
     assert run.abort_reason == "interrupted"
 
 
