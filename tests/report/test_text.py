@@ -11,6 +11,7 @@ import pytest
 from rich.console import RenderableType
 
 from aef_verify.codes import CODES
+from aef_verify.memory.pair import NORMAL_ONLY, PairReport
 from aef_verify.problems import Problem
 from aef_verify.report.escape import escaped
 from aef_verify.report.model import NOT_VERIFIED, UNREADABLE, EvidenceReport, NotLookedAt, Unverified
@@ -179,6 +180,26 @@ def test_details_of_runs_are_bounded() -> None:
         (
             report(Unverified("b", NOT_VERIFIED, "KeyError: 1")),
             "Not answered in full: of 1 run, the verifier failed on 1 (exit 1).",
+        ),
+        (
+            report(verified("a", DIGEST), verified("b"), policy=True, required=("signed",)),
+            "Not sound: of 2 runs, 1 is invalid, 1 is not signed as required (exit 1).",
+        ),
+        (
+            report(Unverified("a", UNREADABLE, "gone"), verified("b"), policy=True, required=("signed",)),
+            "Not answered in full: of 2 runs, 1 could not be read, 1 is not signed as required (exit 2).",
+        ),
+        (
+            report(verified(), required=("linked",)),
+            "Not sound: of 1 run, there is no pair, and linked is required (exit 1).",
+        ),
+        (
+            report(verified(), required=("linked",), pairs=lambda: ([PairReport("p", NORMAL_ONLY, None, None)], ())),
+            "Not sound: of 1 run, 1 pair is not linked as required (exit 1).",
+        ),
+        (
+            report(verified("a", overlays=[UNCOVERED]), verified("b", run_hash="cd" * 32)),
+            "Not sound: of 2 runs, 1 has problems in the overlays, 1 runId names different runs (exit 1).",
         ),
     ],
 )
