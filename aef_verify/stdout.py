@@ -8,7 +8,7 @@ import sys
 
 
 def write_out(data: bytes) -> None:
-    """Write all of the data; raises OSError, ValueError (closed) or AttributeError (there is none) where it cannot be."""
+    """Write all of the data; raises OSError, or ValueError or AttributeError where there is no output any more."""
     sys.stdout.flush()
     rest = memoryview(data)
     while rest:

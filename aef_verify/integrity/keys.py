@@ -11,6 +11,7 @@ import hashlib
 import re
 from typing import NamedTuple
 
+from aef_verify.encoding.digests import cited
 from aef_verify.integrity import base64, der
 from aef_verify.integrity.algorithms import BY_IDENTIFIER, OTHER, Check, KeyRefusedError
 
@@ -39,7 +40,7 @@ class PublicKey(NamedTuple):
 
 def key_id(spki: bytes) -> str:
     """Return the key id of a DER SubjectPublicKeyInfo [SIG-3]."""
-    return "sha256:" + hashlib.sha256(spki).hexdigest()
+    return cited(hashlib.sha256(spki).hexdigest())
 
 
 def load_public_key(pem: str) -> PublicKey:

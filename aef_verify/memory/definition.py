@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aef_verify.encoding.digests import bare
 from aef_verify.memory import history, projection
 from aef_verify.memory.digests import jcs_digest
 from aef_verify.memory.judge import prompt_digests
@@ -99,7 +100,7 @@ def suite_of(definition: Mapping[str, Any]) -> dict[str, Any]:
     digest = jcs_digest(definition)
     return {
         "ref": suite_ref(definition["variant"], definition["preset"], definition["arm"]),
-        "version": "1+" + digest.removeprefix("sha256:")[:16],
+        "version": "1+" + bare(digest)[:16],
         "digest": digest,
         "frozen": True,
     }

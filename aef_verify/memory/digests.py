@@ -8,6 +8,7 @@ from typing import Any
 
 import rfc8785
 
+from aef_verify.encoding.digests import cited
 from aef_verify.memory.dataset import Dataset
 from aef_verify.memory.model import RosterItem
 
@@ -18,7 +19,7 @@ def jcs_digest(value: Any) -> str:
     Raises:
         ValueError: the value holds a number or a text that canonical JSON cannot represent.
     """
-    return "sha256:" + hashlib.sha256(rfc8785.dumps(value)).hexdigest()
+    return cited(hashlib.sha256(rfc8785.dumps(value)).hexdigest())
 
 
 def source_inputs_digest(dataset: Dataset, roster: Iterable[RosterItem]) -> str:
@@ -34,4 +35,4 @@ def source_inputs_digest(dataset: Dataset, roster: Iterable[RosterItem]) -> str:
         state.update(b"," if place else b"")
         state.update(rfc8785.dumps(dataset.entry(item.id)))
     state.update(b"]")
-    return "sha256:" + state.hexdigest()
+    return cited(state.hexdigest())

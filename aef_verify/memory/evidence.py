@@ -13,6 +13,7 @@ from typing import Any
 import rfc8785
 
 from aef_verify.clock import now
+from aef_verify.encoding.digests import bare
 from aef_verify.encoding.times import time_key
 from aef_verify.memory import definition, gate
 from aef_verify.memory.gate import Threshold
@@ -209,7 +210,7 @@ def _lines(result: ArmResult, run_id: str, outcome: Outcome, evidence: list[str]
     views = _views(outcome.question)
     root = result_id(run_id, case, QUESTION_PATH)
     shared: Document = {
-        "evaluator": {"id": EVALUATOR, "version": result.rubric_digest.removeprefix("sha256:")[:16]},
+        "evaluator": {"id": EVALUATOR, "version": bare(result.rubric_digest)[:16]},
         "state": state,
         **_given(reason=outcome.reason, severity="low" if state == "failed" else None),
     }

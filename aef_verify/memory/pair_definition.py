@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import rfc8785
 
+from aef_verify.encoding.digests import cited
 from aef_verify.memory.definition import BETWEEN_ARMS, suite_ref
 from aef_verify.memory.pair_lines import shortened
 from aef_verify.memory.profile import type_lane
@@ -103,7 +104,7 @@ def _digest(written: dict[str, bytes | None]) -> str | None:
         state.update(lead + key + b":" + data)
         lead = b","
     state.update(b"}")
-    return "sha256:" + state.hexdigest()
+    return cited(state.hexdigest())
 
 
 def _text(document: Document, name: str) -> str | None:

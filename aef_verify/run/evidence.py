@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from aef_verify.encoding.digests import bare
 from aef_verify.layout import EVIDENCE
 from aef_verify.problems import Problem
 
@@ -41,7 +42,7 @@ class EvidenceRules:
             blob, digest = link["blob"], line["digest"]
             if digest != blob:
                 self.problems.append(Problem(place, "evidence-digest", f"the link names the blob {blob}", digest))
-            name = blob[7:]
+            name = bare(blob)
             if name not in self._blobs and name not in self._withheld:
                 self.problems.append(Problem(place, "blob", "the blob it links to is not in the run", name))
         elif "traceId" in link:

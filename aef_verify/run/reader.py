@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from aef_verify import limits
+from aef_verify.encoding.digests import bare
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.encoding.ndjson import Framing, lines
 from aef_verify.folder import Entry, Folder, Read
@@ -221,7 +222,7 @@ class Run:
         """Yield the evidence records in file order; none where the run has no such file. Raises as `results`."""
         for number, document, written in self._lines(EVIDENCE, "evidence", required=False):
             blob = document["link"].get("blob")
-            name = None if blob is None else blob.removeprefix("sha256:")
+            name = None if blob is None else bare(blob)
             yield Evidence(number, document["evidenceId"], document["kind"], name, document, written)
 
     def gates(self) -> Iterator[Gate]:

@@ -14,6 +14,7 @@ from collections.abc import Container, Iterable, Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from aef_verify.encoding.digests import bare
 from aef_verify.encoding.times import time_key
 from aef_verify.layout import RESULTS
 from aef_verify.problems import Problem
@@ -217,7 +218,7 @@ class ResultRules:
     def _reasoning(self, number: int, reasoning: Line) -> None:
         if self.around.capture_off:
             self._report(number, "content-capture", "contentCapture is off, and the line keeps reasoning")
-        name = reasoning["blob"][7:]
+        name = bare(reasoning["blob"])
         size = self.around.blobs.get(name)
         if size is None:
             if name not in self.around.withheld:

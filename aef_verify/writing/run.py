@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aef_verify.encoding.digests import cited
 from aef_verify.encoding.times import time_key
 from aef_verify.integrity.dsse import STATEMENT_TYPE
 from aef_verify.integrity.manifest import Sealed
@@ -153,7 +154,7 @@ def _line_bytes(document: Document) -> bytes:
 
 def blob_digest(data: bytes) -> str:
     """Return the digest by which a blob of these bytes is cited [EVD-2]."""
-    return f"sha256:{sha256(data).hexdigest()}"
+    return cited(sha256(data).hexdigest())
 
 
 def _seal(run: Document, files: dict[str, bytes], sealing: Sealing) -> str:
