@@ -6,6 +6,10 @@ from typing import Any
 
 import click
 
+from aef_verify.memory.dataset import VARIANTS
+from aef_verify.memory.judge import LABEL_RULES, POLICIES
+from aef_verify.memory.roster import PRESETS
+
 
 @click.group(short_help="Run a benchmark and write its evidence.")
 def bench() -> None:
@@ -13,7 +17,7 @@ def bench() -> None:
 
 
 @bench.command(short_help="LongMemEval, with or without its oracle arm.")
-@click.option("--preset", type=click.Choice(["subset", "full"]), default="subset", show_default=True,
+@click.option("--preset", type=click.Choice(PRESETS), default="subset", show_default=True,
               help="50 questions over the six types, or all of them.")  # fmt: skip
 @click.option("--subject", required=True, metavar="NAME", help="The agent under test, as evidence names it.")
 @click.option("--subject-version", metavar="VERSION", help="Its exact version.")
@@ -28,9 +32,7 @@ def bench() -> None:
               help="Whether answers and judgements are kept in the evidence.")  # fmt: skip
 @click.option("--threshold", default="50", show_default=True, metavar="PERCENT", help="What the normal arm must reach.")
 @click.option("--dataset", metavar="FILE", help="A dataset in LongMemEval's format.")
-@click.option(
-    "--variant", type=click.Choice(["s", "m", "oracle", "fixture"]), help="Its variant, if its name is silent."
-)
+@click.option("--variant", type=click.Choice(VARIANTS), help="Its variant, if its name is silent.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What the subset is drawn with.")
 @click.option("--max-questions", type=int, metavar="N", help="Ask fewer questions.")
 @click.option("--endpoint", metavar="URL", help="The provider; else OPENAI_BASE_URL. The key is in OPENAI_API_KEY.")
@@ -43,9 +45,9 @@ def bench() -> None:
 @click.option("--temperature", type=click.FloatRange(0, 2), default=0.0, show_default=True)
 @click.option("--max-tokens", type=click.IntRange(1), default=512, show_default=True, help="The longest answer.")
 @click.option("--judge-max-tokens", type=click.IntRange(1), default=10, show_default=True)
-@click.option("--label-rule", type=click.Choice(["first-word", "upstream"]), default="first-word", show_default=True,
+@click.option("--label-rule", type=click.Choice(LABEL_RULES), default="first-word", show_default=True,
               help="How a judge's reply is read.")  # fmt: skip
-@click.option("--judge-failure", type=click.Choice(["absent", "incorrect", "fail"]), default="absent",
+@click.option("--judge-failure", type=click.Choice(POLICIES), default="absent",
               show_default=True, help="What a question without a verdict becomes.")  # fmt: skip
 @click.option("--concurrency", type=click.IntRange(1, 1024), default=8, show_default=True, help="Questions at a time.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=120.0, show_default=True,

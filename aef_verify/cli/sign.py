@@ -49,13 +49,9 @@ def sign(file: str, key: str, out: str | None, payload_type: str | None) -> int:
 
 def _signed(file: str, key_file: str, kind: str) -> dict[str, object]:
     """Return the envelope of a file, which like its key may be standard input."""
-    from aef_verify.writing.sign import KEY_BYTES, load_private_key, sign_bytes
+    from aef_verify.writing.sign import KEY_BYTES, load_named_key, sign_bytes
 
-    pem = read_input(key_file, KEY_BYTES)
-    try:
-        key = load_private_key(pem)
-    except InputError as fault:
-        raise InputError(f"{key_file}: {fault}") from None
+    key = load_named_key(key_file, read_input(key_file, KEY_BYTES))
     return sign_bytes(read_input(file, limits.ENVELOPE_BYTES), key, kind)
 
 

@@ -67,15 +67,6 @@ def cut(text: str, most: int = SHOWN) -> str:
     return f"{escaped(text[:most])}… ({len(text) - most:,} more characters)"
 
 
-def squeezed(text: str, most: int) -> str:
-    """Return an escaped text of at most `most` characters, cut in the middle: both ends of a path tell it apart."""
-    shown = escaped(text)
-    if len(shown) <= most:
-        return shown
-    head = (most - 1) // 2
-    return f"{shown[:head]}…{shown[len(shown) - (most - 1 - head) :]}"
-
-
 def value_text(value: object, most: int = SHOWN) -> str:
     """Return an offending value as JSON, escaped and cut; a value without a JSON form as its type's name."""
     return cut(json_text(value), most)

@@ -48,11 +48,7 @@ def sign_file(file: str, key_file: str, payload_type: str) -> dict[str, object]:
     Raises:
         InputError: a file that cannot be read, a key that is refused, a payload too large for an envelope.
     """
-    pem = read_given(key_file, KEY_BYTES)
-    try:
-        key = load_private_key(pem)
-    except InputError as fault:
-        raise InputError(f"{key_file}: {fault}") from None
+    key = load_named_key(key_file, read_given(key_file, KEY_BYTES))
     return sign_bytes(read_given(file, limits.ENVELOPE_BYTES), key, payload_type)
 
 
@@ -91,6 +87,14 @@ def _sign(key: PrivateKey, message: bytes) -> bytes:
     if isinstance(key, EllipticCurvePrivateKey):
         return key.sign(message, ECDSA(SHA256()))
     return key.sign(message)
+
+
+def load_named_key(name: str, pem: bytes) -> PrivateKey:
+    """Load a key as `load_private_key` does; a refusal begins with the name of where it is from."""
+    try:
+        return load_private_key(pem)
+    except InputError as fault:
+        raise InputError(f"{name}: {fault}") from None
 
 
 def load_private_key(pem: bytes) -> PrivateKey:

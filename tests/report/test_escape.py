@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aef_verify.report.escape import cut, escaped, json_text, squeezed, value_text, well_formed
+from aef_verify.report.escape import cut, escaped, json_text, value_text, well_formed
 
 ANYTHING = st.text(st.characters(exclude_categories=()))
 
@@ -64,16 +64,6 @@ def test_well_formed_spells_as_a_report_does() -> None:
 def test_cut_says_how_much_is_left_out() -> None:
     assert cut("x" * 200) == "x" * 200
     assert cut("x" * 1234 + "\x1b", 20) == "x" * 20 + "… (1,215 more characters)"
-
-
-@given(ANYTHING, st.integers(min_value=3, max_value=40))
-def test_squeezed_keeps_both_ends(text: str, most: int) -> None:
-    shown = squeezed(text, most)
-    assert len(shown) <= most
-    if len(escaped(text)) > most:
-        head, _, tail = shown.rpartition("…")
-        assert escaped(text).startswith(head)
-        assert escaped(text).endswith(tail)
 
 
 @pytest.mark.parametrize(
