@@ -170,6 +170,19 @@ def test_of_an_agent_with_a_model_of_its_own_the_judge_alone_tells() -> None:
     assert (run.abort_reason, len(run.outcomes)) == ("provider-unavailable", UNAVAILABLE_AFTER)
 
 
+def test_the_first_reason_to_end_an_arm_stays() -> None:
+    class Own:
+        async def ingest(self, sessions: object) -> None:
+            return None
+
+        async def answer(self, question: str, date: str) -> str:
+            return "three"
+
+    client = FakeClient(lambda call: lost())
+    run = arm(questions(30), client, custom(Own), concurrency=UNAVAILABLE_AFTER, judge_failure="fail")
+    assert (run.abort_reason, len(run.outcomes)) == ("judge-failed", UNAVAILABLE_AFTER)
+
+
 def test_a_question_for_which_nothing_was_sent_was_not_lost() -> None:
     class Silent:
         def ingest(self, sessions: object) -> None:
