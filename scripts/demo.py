@@ -161,8 +161,8 @@ class Demonstration:
         self.say(
             "First a key, and a policy that trusts it. Then LongMemEval in two arms, over a small bundled workload and "
             "real HTTP: the agent under test answers from whole histories, and after it an oracle from the sessions "
-            "that hold the answer. What lies between bounds what a better memory could gain. A scripted provider on 127.0.0.1 "
-            "answers and judges."
+            "that hold the answer. What lies between bounds what a better memory could gain. A scripted provider on "
+            "127.0.0.1 answers and judges."
         )
         print()
         entry = self.shown(("keygen", "--identity", IDENTITY, "key.pem"), folder)
