@@ -271,6 +271,27 @@ def test_a_folder_in_a_seals_place_leaves_the_run_unsealed(tmp_path: Path) -> No
     assert verify_run(str(tmp_path)).outcome == "unsealed"
 
 
+def test_run3_what_is_no_file_takes_part_in_a_case_clash(tmp_path: Path) -> None:
+    run = building.small().but(put("ext/a", b""))
+    os.mkfifo(Path(run.write(tmp_path)) / "ext/A")
+    assert pairs(verify_run(str(tmp_path)).problems) == [["ext/A", "path"], ["ext/a", "path"]]
+
+
+def test_overlays_of_which_none_is_a_file_are_overlays(tmp_path: Path) -> None:
+    root = Path(building.small().write(tmp_path))
+    (root / "overlays").mkdir()
+    (root / "overlays/x").symlink_to("../run.json")
+    report = verify_run(str(root), overlays=True)
+    assert report.overlays is not None
+    assert pairs(report.overlays.problems) == [["overlays/x", "unexpected-file"]]
+
+
+def test_a_summary_is_handed_on_where_it_is_valid(tmp_path: Path) -> None:
+    run = building.small()
+    assert verify(run, tmp_path / "valid").summary == run["summary.json"]
+    assert verify(run.but(drop("summary.json", "lanes")), tmp_path / "not valid").summary is None
+
+
 def test_names_that_are_not_unicode_are_problems_and_never_stop(tmp_path: Path) -> None:
     """03 §3.9: at the spelling with U+FFFD; sealed, `not-sealed` too; below `overlays/` never the run's."""
     names = {"n\udcffo.txt": b"", "d\udcfe/x": b"", "overlays/\udcff": b""}
