@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -116,7 +117,7 @@ class FakeProgram:
 
     @property
     def command(self) -> str:
-        return f"{sys.executable} -I -S {self.script}"
+        return shlex.join(self.program.words)
 
     def says(self, operation: str, value: object = None, **answer: object) -> FakeProgram:
         """Let an operation print a value, or do what `answer` says (stdout, stderr, exit, signal, hang, write)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,7 @@ def example(folder: Path, program: str, *words: str) -> subprocess.CompletedProc
 
 
 def test_the_example_passes_for_this_project_s_own_command(tmp_path: Path) -> None:
-    done = example(tmp_path, f"{sys.executable} -m aef_verify contract")
+    done = example(tmp_path, f"{shlex.quote(sys.executable)} -m aef_verify contract")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "5 passed" in done.stdout
 
@@ -51,7 +52,7 @@ def test_the_example_fails_for_a_program_that_finds_everything_intact(tmp_path: 
     """Else it would test nothing."""
     program = tmp_path / "program.py"
     program.write_text('print(\'{"outcome": "intact", "problems": []}\')\n')
-    done = example(tmp_path, f"{sys.executable} -I -S {program}", "-k", "changed_byte or agrees")
+    done = example(tmp_path, shlex.join([sys.executable, "-I", "-S", str(program)]), "-k", "changed_byte or agrees")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "2 failed" in done.stdout
 
