@@ -211,7 +211,10 @@ def test_an_interrupt_leaves_no_traceback(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", script, str(fifo)], stderr=subprocess.PIPE) as waiting:
         fifo.open().close()
         waiting.send_signal(signal.SIGINT)
-        assert waiting.communicate(timeout=60)[1] == b"aef contract: interrupted\n"
+        try:
+            assert waiting.communicate(timeout=60)[1] == b"aef contract: interrupted\n"
+        finally:
+            waiting.kill()
     assert waiting.returncode == 1
 
 
