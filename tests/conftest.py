@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 
-# A shell starts background jobs with SIGINT ignored, and so would be every process started here: a handler is not
-# inherited, being ignored is.
+# A shell starts background jobs with SIGINT ignored, and so would every process started here. A process that is started
+# inherits that a signal is ignored, and never a handler.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
