@@ -202,10 +202,10 @@ _HERE: tuple[Corpus, str] | None = None
 def _start(corpus: Corpus, scratch: str) -> None:
     global _HERE
     _HERE = (corpus, scratch)
-    # A signal ends the caller, which ends these processes and removes their scratch folders: one that is ended
-    # while it takes or gives a vector would have the others wait for ever.
-    for number in _ENDS:
-        signal.signal(number, signal.SIG_IGN)
+    # An interrupt ends the caller, which ends these processes and removes their scratch folders. SIGTERM stays as it
+    # is: a pool that lost a process ends the others with it, and waits for them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_the_caller, daemon=True).start()
 
 
