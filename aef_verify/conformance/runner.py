@@ -206,6 +206,9 @@ def _start(corpus: Corpus, scratch: str) -> None:
     # is: a pool that lost a process ends the others with it, and waits for them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        # Held back while this process was started, and inherited so.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
     threading.Thread(target=_end_with_the_caller, daemon=True).start()
 
 
