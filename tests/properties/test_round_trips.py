@@ -104,7 +104,8 @@ def test_what_is_signed_verifies_for_exactly_these_bytes_and_this_type(
     assert verify_envelope(theirs, payload, payload_type, policy).verifies_for == ("git:ada@example",)
     if key.algorithm == "ed25519":
         assert json.loads(signed) == json.loads(theirs)
-    for other, kind in ((payload + b"\n", payload_type), (payload[:-1] or b"x", payload_type), (payload, "x/y")):
+    shorter = payload[:-1] if payload else b"x"
+    for other, kind in ((payload + b"\n", payload_type), (shorter, payload_type), (payload, f"{payload_type}x")):
         report = verify_envelope(signed, other, kind, policy)
         assert (report.result, report.verifies_for) == ("payload-mismatch", ())
 
