@@ -19,10 +19,10 @@ def compare_suites(run_a: str, run_b: str, as_json: bool) -> int:
 
     Exit code: 0 same, 1 different or unknown, 2 usage or input error, 3 output could not be written.
     """
-    from aef_verify.engine.discover import one_run
     from aef_verify.memory.compare import SAME
     from aef_verify.memory.compare import compare_suites as compare
     from aef_verify.report.compare_text import comparison_text, comparison_value
+    from aef_verify.run.folders import one_run
 
     found = compare(one_run(run_a), one_run(run_b))
     if as_json:

@@ -22,8 +22,8 @@ def pair(normal: str, oracle: str, policy: str | None, as_json: bool) -> int:
     Exit code: 0 linked, or linked without a seal, 1 invalid, 2 usage or input error, no run, or one without pair
     fields, 3 output could not be written.
     """
-    from aef_verify.engine.discover import one_run
     from aef_verify.memory.pair import LINKED, LINKED_UNSEALED, verify_pair
+    from aef_verify.run.folders import one_run
 
     found = verify_pair(one_run(normal), one_run(oracle), policy=policy_given(policy))
     if as_json:

@@ -31,8 +31,8 @@ def seal(run: str, sealed_by: str, sealed_at: str | None, with_problems: bool, a
     the answer could not be written. 1 and 2 leave the run as it was, and so does a seal that could not be written.
     """
     from aef_verify.cli.output import say, show, write_json, write_text, writing
-    from aef_verify.engine.discover import one_run
     from aef_verify.engine.evidence import verify_evidence
+    from aef_verify.run.folders import one_run
     from aef_verify.writing.seal import seal_run
 
     folder = one_run(run)

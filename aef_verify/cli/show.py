@@ -21,10 +21,10 @@ def show(run: str, policy: str | None, anchors: str | None, case: str | None, li
     Exit code: as of `aef verify`, for the run alone.
     """
     from aef_verify.cli.output import show as print_parts
-    from aef_verify.engine.discover import one_run
     from aef_verify.engine.evidence import verify_evidence
     from aef_verify.report.reader import read_content
     from aef_verify.report.run_text import run_text
+    from aef_verify.run.folders import one_run
 
     if policy == anchors == "-":
         raise click.UsageError("--policy and --anchors cannot both be standard input")

@@ -19,9 +19,9 @@ def view(run: str, at: str | None, policy: str | None, as_json: bool) -> int:
     Exit code: as of `aef verify`.
     """
     from aef_verify.cli.output import show, write_json
-    from aef_verify.engine.discover import one_run
     from aef_verify.engine.evidence import verify_evidence
     from aef_verify.report.view import read_view
+    from aef_verify.run.folders import one_run
 
     folder, trusted = one_run(run), policy_given(policy)
     found = read_view(folder, at or now(), policy=trusted)

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aef_verify.engine.discover import discover, one_run
+from aef_verify.engine.discover import discover
 from aef_verify.problems import InputError
 from aef_verify.report.model import NotLookedAt
+from aef_verify.run.folders import one_run
 
 
 def make(root: Path, *runs: str) -> str:
