@@ -1,4 +1,4 @@
-"""The rules of chapters 2, 3, 4, 7 and 8 in our own words, by id: what `aef explain RULE` prints.
+"""The rules of chapters 2 to 9 in our own words, by id: what `aef explain RULE` prints.
 
 A sentence or two each, as a reminder of what a rule asks; the specification's text is what binds.
 """
@@ -15,8 +15,14 @@ CHAPTERS = {
     "SEAL": "chapter 4, the seal",
     "OVL": "chapter 4, overlays",
     "SIG": "chapter 4, signatures",
+    "CKP": "chapter 5, checkpoints",
+    "LANE": "chapter 5, lane results",
+    "DEC": "chapter 5, the decision",
+    "PLAN": "chapter 6, plans and runners",
+    "STRM": "chapter 6, event streams",
     "VER": "chapter 7, versions",
     "SEC": "chapter 8, security and privacy",
+    "CONF": "chapter 9, conformance",
 }
 """What a rule id's first part says about where the rule stands."""
 
@@ -134,6 +140,74 @@ RULES: dict[str, str] = {
     "SIG-6": "The corpus holds test keys, which nobody should ever trust.",
     "SIG-7": "Intact is consistent with itself, not authentic: it is shown as unsigned or with who signed.",
     "SIG-8": "A run whose hash stands in a list that you trust is that very run.",
+    "CKP-1": "A checkpoint is about one exact version; whoever asked for `latest` had it resolved before any run, and "
+    "both are recorded.",
+    "CKP-2": "Each lane has a rule, says whether it blocks, and names its sealed runs by id and run hash; a lane "
+    "without runs is pending. No lane name stands twice.",
+    "CKP-3": "A lane's freshness is the shortest that its requirements ask for, and is fixed when the checkpoint is "
+    "planned.",
+    "CKP-4": "A checkpoint goes through six states, and only a decided one has an outcome. One that was aborted gives "
+    "its reason and records no decision.",
+    "CKP-5": "A decided checkpoint never changes. Its signature stands in an envelope beside it; without one it is "
+    "anybody's claim.",
+    "CKP-6": "Who approved a budget is a claim, shown with no more assurance than was verified.",
+    "CKP-7": "What a manifest must agree on with itself: lanes, evidence, version, outcome, and that the decision is "
+    "what its recorded input gives. Of a later minor's unknown values nothing is decided.",
+    "CKP-8": "Every run and baseline is looked for by id and run hash and must be intact; each lane's result is "
+    "recomputed from the runs and compared with the recorded one.",
+    "CKP-9": "A checkpoint without problems that somebody trusted signed anchors its runs, baselines included.",
+    "CKP-10": "Read later, a decision is taken again on its own input at the later time; where that differs, it is "
+    "shown beside the recorded outcome. An approval is never shown that was not recorded as one.",
+    "LANE-1": "A run is evidence only if it is intact, completed and live, is of the checkpoint's subject in a stated "
+    "version, and matches its deployment and the rule's suite. One run that is not leaves the lane not measured.",
+    "LANE-2": "A threshold reads one summary entry of each run: none, one that measured nothing or too few cases "
+    "leaves the lane not measured, and one run that misses the bound fails it.",
+    "LANE-3": "A severity rule fails on any failure worse than it allows, trials included; undecided results or too "
+    "few decided ones leave the lane not measured. A failure without a severity counts as critical.",
+    "LANE-4": "Evidence is present when every run counts as evidence and there are enough different ones; a run that "
+    "is named twice is one.",
+    "LANE-5": "A comparison takes one candidate and one baseline, which must be evidence too, except that it need not "
+    "state a version.",
+    "LANE-6": "Both runs must agree on every axis that the rule names; where they differ the lane is incomparable and "
+    "says on which.",
+    "LANE-7": "Cases that were measured in both runs are paired; which one is worse follows from the direction that "
+    "the candidate's metric declares.",
+    "LANE-8": "An exact one-sided sign test over the pairs that differ decides whether the candidate regressed; too "
+    "few pairs leave the lane not measured.",
+    "LANE-9": "A lane's result carries the version of its runs and the earliest time at which one of them was closed.",
+    "LANE-10": "The corpus holds small sealed runs with rules and the results that follow.",
+    "LANE-11": "The sign test stays exact however many pairs there are, and is done in as many steps at most.",
+    "DEC-1": "The decision depends on nothing but its input: version, time, each lane's result and evidence, and the "
+    "exceptions. An input that contradicts itself or has no lane is refused.",
+    "DEC-2": "Each lane's status is the first that holds: missing, of another version, from the future, stale, then "
+    "the result. Only a failure can be waived, by an exception in force for exactly that evidence.",
+    "DEC-3": "The outcome is the first that holds: expired, blocked, inconclusive, approved with exceptions, approved. "
+    "Missing evidence never becomes an approval.",
+    "DEC-4": "The reasons come in the lanes' order and end with the outcome.",
+    "DEC-5": "Versions, names and hashes are compared byte by byte, times exactly.",
+    "PLAN-1": "A plan names the exact subject, suites, judges and baseline; the runner chooses none of them. An "
+    "endpoint carries no credential.",
+    "PLAN-2": "A plan always limits the cost, and may limit the number of cases and the time; the runner stops there.",
+    "PLAN-3": "Credentials are references, resolved where the runner runs and before it accepts. No file and no event "
+    "holds a value, or what it is stored under.",
+    "PLAN-4": "No secret stands in a plan.",
+    "PLAN-5": "A plan is its id and its exact bytes; whoever accepts it records the digest of these.",
+    "PLAN-6": "A runner's manifest says what it is, where it runs and which target modes it gives; the key it names "
+    "grants no trust.",
+    "PLAN-7": "A runner takes a plan only if it knows and can keep everything in it, and says that it refuses any "
+    "other.",
+    "PLAN-8": "One suite is one run; content with a digest is checked against it, and case ids stay as the suite has "
+    "them.",
+    "PLAN-9": "Before each case the runner asks whether the worst it may need is still within every limit, and stops "
+    "where it is not.",
+    "PLAN-10": "A run's subject kind and deployment follow from the plan in one fixed way.",
+    "STRM-1": "Every event has a number, its job and a time; four kinds end a stream, and no later version adds "
+    "another such kind.",
+    "STRM-2": "A stream whose last line has no LF is still being written.",
+    "STRM-3": "What a finished stream must keep, line by line: order and numbers, one job, the plan it names, its "
+    "limits, and that every run is announced before it is closed.",
+    "STRM-4": "The runs that a job names must be there, intact, under the announced hash, and be what the plan asked "
+    "for, within its limits.",
     "VER-1": "Documents state the schema version they are written in, as MAJOR.MINOR.",
     "VER-2": "Writers write what the writer schemas accept.",
     "VER-3": "Readers accept what the reader schemas accept: every 1.x, unknown fields and unknown values.",
@@ -150,6 +224,12 @@ RULES: dict[str, str] = {
     "SEC-4": "Identities in overlays should be opaque ids, as overlays cannot be erased.",
     "SEC-5": "Personal content in a blob is erased by a redaction event and deleting the blob.",
     "SEC-6": "With contentCapture off no trace or log carries prompts, responses or a log body.",
+    "CONF-1": "The corpus lists its vectors with the digest of every file; the digest of that list is its version.",
+    "CONF-2": "Problem lists are equal only if they agree in order, too.",
+    "CONF-3": "A conformance runner calls one operation at a time, reads one JSON value and an exit code, and checks "
+    "every file that it gives.",
+    "CONF-4": "A claim names implementation, version, classes and corpus, and every vector of a class passes.",
+    "CONF-5": "The published schemas of a minor version change only what a minor may change.",
 }
 """Every rule by its id."""
 

@@ -13,6 +13,9 @@ from aef_verify.rules import CHAPTERS, RULES
 TESTS = Path(__file__).resolve().parent
 
 NOT_FOR_A_VERIFIER = {
+    "CKP-3": "binds whoever plans a checkpoint: a manifest does not hold what its requirements ask for",
+    "CONF-5": "binds whoever publishes a later minor of the format",
+    "LANE-10": "says what the corpus holds; `aef conformance run` judges it",
     "OVL-11": "says what the corpus holds; `aef conformance run` judges it",
     "SIG-6": "says what the corpus holds; `aef conformance run` judges it",
     "VER-5": "binds whoever writes a later minor of the format",
