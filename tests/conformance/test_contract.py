@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from aef_verify.conformance import contract
-from aef_verify.conformance.contract import Operation, Options, main, perform, read_arguments
+from aef_verify.conformance.contract import main, perform, read_arguments
+from aef_verify.conformance.operation import Operation, Options
 from aef_verify.problems import InputError
 
 AEF = (sys.executable, "-m", "aef_verify", "contract")

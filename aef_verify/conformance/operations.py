@@ -1,0 +1,188 @@
+"""The operations of the contract that read (09 §9.3): each a thin call, its answer laid out as the contract prints it.
+
+Every operation imports only what it needs: the contract is called once per vector.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from aef_verify import limits
+from aef_verify.conformance.operation import Operation, Options, time_given
+from aef_verify.given import read_given
+from aef_verify.problems import InputError, Problem
+
+if TYPE_CHECKING:
+    from aef_verify.integrity.policy import TrustPolicy
+
+
+def _read_json(path: str) -> object:
+    """Return the JSON value of a file within [ENC-17]; raises InputError where it does not read."""
+    from aef_verify.encoding.ijson import EncodingError, parse, too_deep
+
+    data = read_given(path, limits.JSON_BYTES)
+    if too_deep(data):
+        raise InputError(f"{path}: nested deeper than {limits.DEPTH}")
+    try:
+        return parse(data)
+    except EncodingError as fault:
+        raise InputError(f"{path}: does not read: {fault}") from None
+
+
+def _policy(options: Options) -> TrustPolicy | None:
+    """Return the trust policy that `--policy` names, or None; raises InputError if it is refused [SIG-4]."""
+    if "--policy" not in options:
+        return None
+    from aef_verify.integrity.policy import read_policy
+
+    return read_policy(options["--policy"])
+
+
+def _anchors(options: Options) -> frozenset[str] | None:
+    """Return the run hashes of the list that `--anchors` names, or None [SIG-8]."""
+    if "--anchors" not in options:
+        return None
+    from aef_verify.integrity.anchors import load_anchors
+
+    path = options["--anchors"]
+    data = read_given(path, limits.JSON_BYTES)
+    try:
+        return load_anchors(data)
+    except InputError as fault:
+        raise InputError(f"{path}: {fault}") from None
+
+
+def _pairs(problems: Iterable[Problem]) -> list[list[str]]:
+    return [[problem.path, problem.code] for problem in problems]
+
+
+def _run(arguments: Sequence[str], options: Options) -> object:
+    policy, anchors = _policy(options), _anchors(options)
+    from aef_verify.run.verify import verify_run
+
+    report = verify_run(arguments[0], policy=policy, anchors=anchors)
+    value: dict[str, object] = {"outcome": report.outcome, "problems": _pairs(report.problems)}
+    if report.withheld:
+        value["withheld"] = report.withheld
+    if "--policy" in options:
+        value["signedBy"] = list(report.signed_by or ())
+    if "--anchors" in options:
+        value["anchored"] = bool(report.anchored)
+    return value
+
+
+def _seal(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.integrity.check import verify_seal
+
+    report = verify_seal(arguments[0], policy=_policy(options))
+    return {"manifest": report.manifest, "runHash": report.run_hash, "problems": _pairs(report.problems)}
+
+
+def _chain(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.integrity.view import verify_chain
+
+    return {"problems": _pairs(verify_chain(arguments[0]))}
+
+
+def _view(arguments: Sequence[str], options: Options) -> object:
+    at, policy = time_given(options, "--at"), _policy(options)
+    from aef_verify.integrity.view import effective_view
+
+    return effective_view(arguments[0], at, policy=policy)
+
+
+def _document(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.schemas.document import check_document
+
+    report = check_document(arguments[0], arguments[1])
+    return {"writer": report.writer, "reader": report.reader, "reads": dict(report.reads)}
+
+
+def _signature(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.integrity.dsse import verify_envelope
+    from aef_verify.integrity.policy import read_policy
+
+    envelope_file, file, policy_file = arguments
+    policy = read_policy(policy_file)
+    envelope = (
+        None if _size(envelope_file) > limits.ENVELOPE_BYTES else read_given(envelope_file, limits.ENVELOPE_BYTES)
+    )
+    report = verify_envelope(envelope, read_given(file, limits.ENVELOPE_BYTES), options["--payload-type"], policy)
+    signatures: list[dict[str, object]] = []
+    for found in report.signatures:
+        signature: dict[str, object] = {"keyid": found.keyid, "result": found.result}
+        if found.identity is not None:
+            signature["identity"] = found.identity
+        signatures.append(signature)
+    return {
+        "envelopeResult": report.result,
+        "signatures": signatures,
+        "verifiesFor": list(report.verifies_for),
+    }
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError) as fault:
+        raise InputError(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
+
+
+def _paths(arguments: Sequence[str], options: Options) -> object:
+    """Judge a list of `{name, paths}`, or one bare list of paths, as which an empty list counts [RUN-3]."""
+    from aef_verify.encoding.paths import path_problems
+
+    found = _read_json(arguments[0])
+    if not isinstance(found, list):
+        raise InputError(f"{arguments[0]}: not a JSON list")
+    if all(isinstance(item, str) for item in found):
+        return {"problems": _pairs(path_problems(found))}
+    answers: list[dict[str, object]] = []
+    for item in found:
+        name, paths = (item.get("name"), item.get("paths")) if isinstance(item, dict) else (None, None)
+        if not (isinstance(name, str) and isinstance(paths, list) and all(isinstance(p, str) for p in paths)):
+            raise InputError(f"{arguments[0]}: an item that is neither a path nor an object with name and paths")
+        answers.append({"name": name, "problems": _pairs(path_problems(paths))})
+    return answers
+
+
+def _trial(text: str) -> int:
+    """Return a trial given as a JSON number, read by value ([ENC-4]): `3.0` is 3."""
+    from aef_verify.encoding.ijson import EncodingError, parse
+
+    try:
+        value = parse(text.encode())
+    except (EncodingError, UnicodeEncodeError):
+        value = None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or not 0 <= value < 2**53:
+        raise InputError(f"TRIAL {text!r} is no JSON number that counts trials from 0")
+    return int(value)
+
+
+def _result_id(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.run.results import result_id
+
+    for name, text in zip(("RUNID", "CASEID", "PATH"), arguments, strict=False):
+        if not text:
+            raise InputError(f"{name} is empty")
+        if any(character < " " or "\x7f" <= character < "\xa0" for character in text):
+            raise InputError(f"{name} {text!r} holds a control character, which no id or path has [RES-4]")
+        if any("\ud800" <= character < "\ue000" for character in text):
+            raise InputError(f"{name} {text!r} is not UTF-8")
+    run_id, case_id, path = arguments[:3]
+    return {"resultId": result_id(run_id, case_id, path, _trial(arguments[3]) if len(arguments) > 3 else None)}
+
+
+READING: dict[str, Operation] = {
+    "run": Operation(_run, ("DIR",), {"--policy": False, "--anchors": False}),
+    "seal": Operation(_seal, ("DIR",), {"--policy": False}),
+    "chain": Operation(_chain, ("DIR",)),
+    "view": Operation(_view, ("DIR",), {"--at": True, "--policy": False}),
+    "document": Operation(_document, ("SCHEMA", "FILE")),
+    "signature": Operation(_signature, ("ENVELOPE", "FILE", "POLICY"), {"--payload-type": True}),
+    "paths": Operation(_paths, ("FILE",)),
+    "result-id": Operation(_result_id, ("RUNID", "CASEID", "PATH"), optional=("TRIAL",)),
+}
+"""The operations that only read, by name."""

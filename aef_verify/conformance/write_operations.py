@@ -1,0 +1,30 @@
+"""The operations of the contract that write (09 §9.3): each refuses before anything is written.
+
+Every operation imports only what it needs: the contract is called once per vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aef_verify.conformance.operation import Operation, Options, time_given
+
+
+def _seal_write(arguments: Sequence[str], options: Options) -> object:
+    sealed_at = time_given(options, "--sealed-at")
+    from aef_verify.writing.seal import seal_run
+
+    return {"runHash": seal_run(arguments[0], sealed_by=options["--sealed-by"], sealed_at=sealed_at)}
+
+
+def _sign(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.writing.sign import sign_file
+
+    return sign_file(arguments[0], arguments[1], options["--payload-type"])
+
+
+WRITING: dict[str, Operation] = {
+    "seal-write": Operation(_seal_write, ("DIR",), {"--sealed-by": True, "--sealed-at": True}),
+    "sign": Operation(_sign, ("FILE", "KEY"), {"--payload-type": True}),
+}
+"""The operations that write, by name."""
