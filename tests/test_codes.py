@@ -9,7 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from aef_verify.codes import CODES, OUTCOME, OVERLAYS, REPORT, RUN, SCOPES, SIGNATURE, Code, codes_named, meaning_of
+from aef_verify.codes import (
+    CODES,
+    DECISION,
+    OUTCOME,
+    OVERLAYS,
+    REPORT,
+    RUN,
+    SCOPES,
+    SIGNATURE,
+    Code,
+    codes_named,
+    meaning_of,
+)
 from aef_verify.report.model import NOT_VERIFIED, REQUIREMENTS, UNREADABLE
 from aef_verify.rules import CHAPTERS, RULES, chapter_of
 
@@ -102,5 +114,5 @@ def test_every_rule_that_the_source_names_is_in_the_table() -> None:
 
 
 def test_one_word_may_stand_in_several_scopes() -> None:
-    assert [code.scope for code in codes_named("MISSING")] == [RUN, OVERLAYS]
+    assert [code.scope for code in codes_named("MISSING")] == [RUN, OVERLAYS, DECISION]
     assert codes_named("nonsense") == []

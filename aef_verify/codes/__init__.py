@@ -1,20 +1,23 @@
-"""Every code a report may show, by scope: rules, meaning, what to do next (03 §3.9, 04 §4.1, §4.2, §4.4, §4.5).
+"""Every code a report may show, by scope: rules, meaning, what to do next (03 §3.9, 04 §4.1, §4.2, §4.4, §4.5, 05).
 
 One word may mean different things in different scopes, so a code is found by scope and word. `run` holds the problems
 of a run and its seal, `overlays` those of an overlay chain, `signature` what became of an envelope and its signatures,
 `outcome` the verdicts, `report` what only a report over several runs can say, `pair` what is said of the two arms of a
-memory benchmark (docs/MEMORY_PAIR.md), with the rules of the format that its own rest on.
+memory benchmark (docs/MEMORY_PAIR.md), with the rules of the format that its own rest on, `checkpoint` the problems of
+a checkpoint, `decision` what a decision comes to and why.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from aef_verify.codes import overlays, pair, report, run, signature
-from aef_verify.codes.scopes import OUTCOME, OVERLAYS, PAIR, REPORT, RUN, SCOPES, SIGNATURE
+from aef_verify.codes import checkpoint, overlays, pair, report, run, signature
+from aef_verify.codes.scopes import CHECKPOINT, DECISION, OUTCOME, OVERLAYS, PAIR, REPORT, RUN, SCOPES, SIGNATURE
 
 __all__ = [
+    "CHECKPOINT",
     "CODES",
+    "DECISION",
     "OUTCOME",
     "OVERLAYS",
     "PAIR",
@@ -40,7 +43,7 @@ class Code(NamedTuple):
 
 CODES: dict[tuple[str, str], Code] = {
     (scope, code): Code(scope, code, tuple(rules.split()), meaning, advice)
-    for table in (run, overlays, signature, report, pair)
+    for table in (run, overlays, signature, report, pair, checkpoint)
     for scope, code, rules, meaning, advice in table.ROWS
 }
 """Every code by (scope, code), in the order in which the format introduces them."""

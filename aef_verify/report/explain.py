@@ -6,7 +6,19 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from aef_verify.codes import CODES, OUTCOME, OVERLAYS, PAIR, REPORT, RUN, SIGNATURE, Code, codes_named
+from aef_verify.codes import (
+    CHECKPOINT,
+    CODES,
+    DECISION,
+    OUTCOME,
+    OVERLAYS,
+    PAIR,
+    REPORT,
+    RUN,
+    SIGNATURE,
+    Code,
+    codes_named,
+)
 from aef_verify.problems import InputError
 from aef_verify.report.escape import cut
 from aef_verify.rules import RULES, chapter_of
@@ -21,6 +33,8 @@ WHERE = {
     OUTCOME: "an outcome of a run",
     REPORT: "of a report on several runs",
     PAIR: "of a pair of runs of a memory benchmark",
+    CHECKPOINT: "a problem of a checkpoint",
+    DECISION: "an outcome of a decision, or a reason for it",
 }
 """What a code's scope means."""
 
