@@ -29,8 +29,23 @@ PACKAGE = Path(__file__).resolve().parents[1] / "aef_verify"
 OF_RUNS = ("encoding", "run", "integrity")
 OF_CHAINS = {"overlays.py", "events.py"}
 COUNTS = {
-    **{"ENC": 19, "RUN": 15, "RES": 11, "SUM": 9, "EVD": 3, "GATE": 2, "SEAL": 6, "OVL": 11, "SIG": 8},
-    **{"CKP": 10, "LANE": 11, "DEC": 5, "PLAN": 10, "STRM": 4, "VER": 9, "SEC": 6, "CONF": 5},
+    "ENC": 19,
+    "RUN": 15,
+    "RES": 11,
+    "SUM": 9,
+    "EVD": 3,
+    "GATE": 2,
+    "SEAL": 6,
+    "OVL": 11,
+    "SIG": 8,
+    "CKP": 10,
+    "LANE": 11,
+    "DEC": 5,
+    "PLAN": 10,
+    "STRM": 4,
+    "VER": 9,
+    "SEC": 6,
+    "CONF": 5,
 }
 """How many rules each chapter has."""
 

@@ -288,7 +288,7 @@ def test_explain_a_code_and_a_rule() -> None:
     assert f"Next: {code.advice}" in done.stdout
     assert f"EVD-3: {RULES['EVD-3']}" in done.stdout
     assert RULES["RES-6"] in call("explain", "[res-6]").stdout
-    assert call("explain", "missing").stdout.count("Next: ") == 2
+    assert call("explain", "missing").stdout.count("Next: ") == 3
 
 
 def test_explain_a_near_miss() -> None:
