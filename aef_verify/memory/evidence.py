@@ -41,7 +41,7 @@ from aef_verify.memory.profile import (
 from aef_verify.problems import InputError
 from aef_verify.run.results import result_id
 from aef_verify.writing.atomic import Step
-from aef_verify.writing.run import ClosedRun, Sealing, Written, blob_digest, write_run
+from aef_verify.writing.run import ClosedRun, Sealing, Written, blob_digest, publish_run
 from aef_verify.writing.sign import load_private_key
 from aef_verify.writing.summarize import Entry, Lane, summarize, total_usage
 
@@ -120,7 +120,7 @@ def write_arm(
     )
     private = None if key is None else load_private_key(key)
     sealing = Sealing(_not_before(result.ended_at), private) if seal else None
-    return write_run(run, destination, sealing=sealing, step=step)
+    return publish_run(run, destination, sealing=sealing, step=step)
 
 
 def documents(

@@ -82,7 +82,7 @@ class UnsoundRunError(OSError):
         super().__init__(errno.EINVAL, message)
 
 
-def write_run(run: ClosedRun, destination: str, *, sealing: Sealing | None, step: atomic.Step | None = None) -> Written:
+def publish_run(run: ClosedRun, destination: str, *, sealing: Sealing | None, step: atomic.Step | None = None) -> Written:
     """Write a closed run into a destination, in a folder named after its `runId`.
 
     Args:
@@ -96,18 +96,25 @@ def write_run(run: ClosedRun, destination: str, *, sealing: Sealing | None, step
         UnsoundRunError: an `OSError` for a run that is not valid.
     """
     try:
-        files = _encoded(run)
+        files = encoded(run)
         run_hash = None if sealing is None else _seal(run.run, files, sealing)
     except ValueError as fault:
         raise UnsoundRunError(f"a value has no form in I-JSON: {fault}") from None
     policy = None if sealing is None or sealing.key is None else _policy_of(sealing.key)
     run_id = str(run.run["runId"])
-    path = atomic.publish(destination, run_id, files, lambda folder: _check(folder, run_hash, policy), step=step)
+    if run_id.startswith("."):
+        raise UnsoundRunError(f"the runId {run_id!r} cannot be the name of a folder")
+    path = atomic.publish(destination, run_id, files, lambda folder: check_written(folder, run_hash, policy), step=step)
     return Written(path, run_id, run_hash)
 
 
-def _encoded(run: ClosedRun) -> dict[str, bytes]:
-    """Return the bytes of each file of an unsealed run."""
+def encoded(run: ClosedRun) -> dict[str, bytes]:
+    """Return the bytes of each file of an unsealed run, by path.
+
+    Raises:
+        UnsoundRunError: a document is not valid against its writer schema, or the run is not closed.
+        ValueError: a value has no form in I-JSON.
+    """
     files = {RESULTS: b""}
     for name, schema, document in (
         (RUN, "run", run.run),
@@ -128,9 +135,6 @@ def _encoded(run: ClosedRun) -> dict[str, bytes]:
         files[f"ext/{path}"] = data
     if not is_closed(run.run):
         raise UnsoundRunError(f"a run with the status {run.run['status']} is not closed [RUN-4]")
-    run_id = run.run["runId"]
-    if run_id.startswith("."):
-        raise UnsoundRunError(f"the runId {run_id!r} cannot be the name of a folder")
     return files
 
 
@@ -178,8 +182,17 @@ def _policy_of(key: PrivateKey) -> TrustPolicy:
     return load_policy(json.dumps({"keys": [policy_entry(public_pem_of(key), _SIGNER)]}).encode())
 
 
-def _check(folder: str, run_hash: str | None, policy: TrustPolicy | None) -> None:
-    """Refuse a folder that the verifier finds any problem in."""
+def check_written(folder: str, run_hash: str | None, policy: TrustPolicy | None) -> None:
+    """Refuse a folder that the verifier finds any problem in, or another verdict than is due.
+
+    Args:
+        folder: the run.
+        run_hash: what it is sealed under; None for an unsealed run.
+        policy: what trusts its signer alone; None for an unsigned run.
+
+    Raises:
+        UnsoundRunError: as said.
+    """
     try:
         report = verify_run(folder, policy=policy, details=True)
     except InputError as fault:

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from aef_verify.cli import main
 from aef_verify.conformance import contract
-from aef_verify.conformance.contract import Operation, Options
+from aef_verify.conformance.operation import Operation, Options
 from tests.conformance.small_corpus import FakeProgram, SmallCorpus
 
 RUN = {"run/run.json": b"{}"}

@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from aef_verify.conformance import contract
-from aef_verify.conformance.operation import Operation, Options
 from aef_verify.conformance.drive import Answer, Failure, Program, Refusal, Reply, end_running, in_process, program
+from aef_verify.conformance.operation import Operation, Options
 from aef_verify.problems import InputError
 from tests.conformance.small_corpus import FakeProgram
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from aef_verify.conformance import contract, recipes, runner
-from aef_verify.conformance.operation import Operation, Options
 from aef_verify.conformance.drive import Answer, Reply
 from aef_verify.conformance.index import Vector
+from aef_verify.conformance.operation import Operation, Options
 from aef_verify.conformance.runner import FAILED, PASSED, SKIPPED, UNSUPPORTED, judge_vector, run
 from tests.conformance.small_corpus import FakeProgram, SmallCorpus
 

@@ -12,8 +12,8 @@ from typing import ClassVar
 import pytest
 
 from aef_verify.conformance import contract
-from aef_verify.conformance.operation import Operation, Options
 from aef_verify.conformance.drive import Answer, Refusal, Reply
+from aef_verify.conformance.operation import Operation, Options
 from aef_verify.conformance.runner import judge_vector
 from aef_verify.conformance.writejudge import changes, snapshot
 from aef_verify.problems import InputError

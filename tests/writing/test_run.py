@@ -12,7 +12,7 @@ import pytest
 
 from aef_verify.run.verify import verify_run
 from aef_verify.writing import run as writing
-from aef_verify.writing.run import ClosedRun, Sealing, UnsoundRunError, write_run
+from aef_verify.writing.run import ClosedRun, Sealing, UnsoundRunError, publish_run
 from aef_verify.writing.seal import seal_run
 from tests import building
 
@@ -40,7 +40,7 @@ def _untraced(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_an_unsealed_run_is_what_its_documents_say(tmp_path: Path) -> None:
-    written = write_run(closed(), str(tmp_path), sealing=None)
+    written = publish_run(closed(), str(tmp_path), sealing=None)
     assert written == (str(tmp_path / building.RUN_ID), building.RUN_ID, None)
     folder = tmp_path / building.RUN_ID
     assert json.loads((folder / "run.json").read_bytes()) == closed().run
@@ -62,15 +62,15 @@ def test_an_unsealed_run_is_what_its_documents_say(tmp_path: Path) -> None:
 
 def test_without_lines_only_the_results_are_an_empty_file(tmp_path: Path) -> None:
     bare = building.bare()
-    write_run(ClosedRun(bare["run.json"], [], bare["metrics.json"], bare["summary.json"]), str(tmp_path), sealing=None)
+    publish_run(ClosedRun(bare["run.json"], [], bare["metrics.json"], bare["summary.json"]), str(tmp_path), sealing=None)
     folder = tmp_path / building.RUN_ID
     assert sorted(os.listdir(folder)) == ["metrics.json", "results.ndjson", "run.json", "summary.json"]
     assert (folder / "results.ndjson").read_bytes() == b""
 
 
 def test_seal5_the_seal_is_the_one_that_the_sealer_writes(tmp_path: Path) -> None:
-    written = write_run(closed(), str(tmp_path / "here"), sealing=Sealing(AFTER))
-    other = write_run(closed(), str(tmp_path / "there"), sealing=None)
+    written = publish_run(closed(), str(tmp_path / "here"), sealing=Sealing(AFTER))
+    other = publish_run(closed(), str(tmp_path / "there"), sealing=None)
     assert written.run_hash == seal_run(other.path, sealed_by="producer", sealed_at=AFTER)
     seals = [(Path(found.path) / "seal.json").read_bytes() for found in (written, other)]
     assert seals[0] == seals[1]
@@ -79,7 +79,7 @@ def test_seal5_the_seal_is_the_one_that_the_sealer_writes(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("identity", [building.ALICE, building.BOB])
 def test_sig1_a_signed_run_is_signed_by_its_key(identity: str, tmp_path: Path) -> None:
-    written = write_run(closed(), str(tmp_path), sealing=Sealing(AFTER, building.KEYS[identity]))
+    written = publish_run(closed(), str(tmp_path), sealing=Sealing(AFTER, building.KEYS[identity]))
     report = verify_run(written.path, policy=building.trust())
     assert (report.outcome, report.signed_by) == ("intact", (identity,))
 
@@ -113,14 +113,14 @@ REFUSED: dict[str, tuple[Callable[[], ClosedRun], str]] = {
 def test_a_run_that_is_not_sound_is_not_written(why: str, tmp_path: Path) -> None:
     make, said = REFUSED[why]
     with pytest.raises(UnsoundRunError, match=said) as found:
-        write_run(make(), str(tmp_path), sealing=None)
+        publish_run(make(), str(tmp_path), sealing=None)
     assert found.value.strerror
     assert os.listdir(tmp_path) == []
 
 
 def test_seal5_a_run_is_not_sealed_before_it_ended(tmp_path: Path) -> None:
     with pytest.raises(UnsoundRunError, match="before the run's endedAt"):
-        write_run(closed(), str(tmp_path), sealing=Sealing("2026-10-02T14:59:59.999Z"))
+        publish_run(closed(), str(tmp_path), sealing=Sealing("2026-10-02T14:59:59.999Z"))
     assert os.listdir(tmp_path) == []
 
 
@@ -134,7 +134,7 @@ def test_what_the_disk_gives_back_is_what_is_verified(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(writing, "verify_run", spoil)
     with pytest.raises(UnsoundRunError, match="digest"):
-        write_run(closed(), str(tmp_path), sealing=Sealing(AFTER))
+        publish_run(closed(), str(tmp_path), sealing=Sealing(AFTER))
     assert os.listdir(tmp_path) == []
 
 
@@ -144,5 +144,5 @@ def test_a_verdict_other_than_the_one_that_is_due_is_refused(
 ) -> None:
     monkeypatch.setattr(writing, "verify_run", lambda path, **members: verify_run(path, **members)._replace(**change))
     with pytest.raises(UnsoundRunError):
-        write_run(closed(), str(tmp_path), sealing=Sealing(AFTER, building.KEYS[building.BOB]))
+        publish_run(closed(), str(tmp_path), sealing=Sealing(AFTER, building.KEYS[building.BOB]))
     assert os.listdir(tmp_path) == []
