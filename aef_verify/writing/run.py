@@ -82,7 +82,9 @@ class UnsoundRunError(OSError):
         super().__init__(errno.EINVAL, message)
 
 
-def publish_run(run: ClosedRun, destination: str, *, sealing: Sealing | None, step: atomic.Step | None = None) -> Written:
+def publish_run(
+    run: ClosedRun, destination: str, *, sealing: Sealing | None, step: atomic.Step | None = None
+) -> Written:
     """Write a closed run into a destination, in a folder named after its `runId`.
 
     Args:

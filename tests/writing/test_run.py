@@ -62,7 +62,9 @@ def test_an_unsealed_run_is_what_its_documents_say(tmp_path: Path) -> None:
 
 def test_without_lines_only_the_results_are_an_empty_file(tmp_path: Path) -> None:
     bare = building.bare()
-    publish_run(ClosedRun(bare["run.json"], [], bare["metrics.json"], bare["summary.json"]), str(tmp_path), sealing=None)
+    publish_run(
+        ClosedRun(bare["run.json"], [], bare["metrics.json"], bare["summary.json"]), str(tmp_path), sealing=None
+    )
     folder = tmp_path / building.RUN_ID
     assert sorted(os.listdir(folder)) == ["metrics.json", "results.ndjson", "run.json", "summary.json"]
     assert (folder / "results.ndjson").read_bytes() == b""
