@@ -4,15 +4,27 @@ One word may mean different things in different scopes, so a code is found by sc
 of a run and its seal, `overlays` those of an overlay chain, `signature` what became of an envelope and its signatures,
 `outcome` the verdicts, `report` what only a report over several runs can say, `pair` what is said of the two arms of a
 memory benchmark (docs/MEMORY_PAIR.md), with the rules of the format that its own rest on, `checkpoint` the problems of
-a checkpoint, `decision` what a decision comes to and why.
+a checkpoint, `decision` what a decision comes to and why, `stream` the problems of a runner's event stream and of the
+runs that it names.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from aef_verify.codes import checkpoint, overlays, pair, report, run, signature
-from aef_verify.codes.scopes import CHECKPOINT, DECISION, OUTCOME, OVERLAYS, PAIR, REPORT, RUN, SCOPES, SIGNATURE
+from aef_verify.codes import checkpoint, overlays, pair, report, run, signature, stream
+from aef_verify.codes.scopes import (
+    CHECKPOINT,
+    DECISION,
+    OUTCOME,
+    OVERLAYS,
+    PAIR,
+    REPORT,
+    RUN,
+    SCOPES,
+    SIGNATURE,
+    STREAM,
+)
 
 __all__ = [
     "CHECKPOINT",
@@ -25,6 +37,7 @@ __all__ = [
     "RUN",
     "SCOPES",
     "SIGNATURE",
+    "STREAM",
     "Code",
     "codes_named",
     "meaning_of",
@@ -43,7 +56,7 @@ class Code(NamedTuple):
 
 CODES: dict[tuple[str, str], Code] = {
     (scope, code): Code(scope, code, tuple(rules.split()), meaning, advice)
-    for table in (run, overlays, signature, report, pair, checkpoint)
+    for table in (run, overlays, signature, report, pair, checkpoint, stream)
     for scope, code, rules, meaning, advice in table.ROWS
 }
 """Every code by (scope, code), in the order in which the format introduces them."""

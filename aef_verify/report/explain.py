@@ -16,6 +16,7 @@ from aef_verify.codes import (
     REPORT,
     RUN,
     SIGNATURE,
+    STREAM,
     Code,
     codes_named,
 )
@@ -35,6 +36,7 @@ WHERE = {
     PAIR: "of a pair of runs of a memory benchmark",
     CHECKPOINT: "a problem of a checkpoint",
     DECISION: "an outcome of a decision, or a reason for it",
+    STREAM: "a problem of a runner's event stream, or of the runs that it names",
 }
 """What a code's scope means."""
 
