@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from aef_verify.encoding.times import is_time, parse_time, time_key
+from aef_verify.encoding.times import instant, is_time, parse_time, time_key
 
 
 @pytest.mark.parametrize(
@@ -109,3 +109,17 @@ def test_order_is_the_instants_order() -> None:
 def test_one_instant_is_one_time_however_it_is_written(one: str, other: str) -> None:
     assert parse_time(one) == parse_time(other)
     assert parse_time(one) < parse_time(one[:20].replace("Z", ".") + "999999999Z")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0001-01-01T00:00:00Z", 0),
+        ("0001-01-01T00:00:00.000000001Z", 1),
+        ("0001-01-02T01:02:03.5Z", (86_400 + 3_723) * 10**9 + 500_000_000),
+        ("1970-01-01T00:00:00.000Z", 62_135_596_800 * 10**9),
+        ("9999-12-31T23:59:59.999999999Z", 315_537_897_600 * 10**9 - 1),
+    ],
+)
+def test_enc8_an_instant_is_exact(text: str, expected: int) -> None:
+    assert instant(text) == expected
