@@ -20,9 +20,15 @@ from aef_verify.run.results import inverted, twice
 RECOMPUTED = frozenset(("median", "min", "max"))
 """The `aggregate` methods that AEF defines; closed for major 1 [SUM-8]."""
 
-_LEFT_OUT = "not_applicable"
-_RATES = frozenset(("rate", "verdict"))
-_ABSENT = frozenset(("not_measured", "skipped", "error", "pending"))
+RATES = frozenset(("rate", "verdict"))
+"""The kinds of metrics that a measured line gives 1 or 0 for, by its state [SUM-4]."""
+
+ABSENT = frozenset(("not_measured", "skipped", "error", "pending"))
+"""The states of a line that counts and was not measured [SUM-4]."""
+
+LEFT_OUT = "not_applicable"
+"""The state of a line that does not count [SUM-4]."""
+
 _SUM_SQ_TOLERANCE = 1e-9
 _SCALE = 1074
 _NO_SCORES: list[dict[str, Any]] = []
@@ -125,17 +131,17 @@ class Place:
 
     def measure(self, metric: str, kind: str) -> None:
         """Keep what the lines give for a metric of this kind."""
-        if kind in _RATES:
+        if kind in RATES:
             self._rated.add(metric)
         else:
             self._scored.setdefault(metric, array("d"))
 
     def take(self, state: str, scores: list[Line]) -> None:
         """Count one line."""
-        if state == _LEFT_OUT:
+        if state == LEFT_OUT:
             return
         self.N += 1
-        if state in _ABSENT:
+        if state in ABSENT:
             return
         if state == "passed":
             self._passed += 1

@@ -67,6 +67,7 @@ class RunReport(NamedTuple):
         summary: `summary.json` where it is valid.
         lines: the number of lines in `results.ndjson` that were given to the rules.
         overlays: what the overlay chain says; None where it was not asked for.
+        digests: the SHA-256 in hex of each document of [RUN-2] that there is, as it was judged, by path.
     """
 
     path: str
@@ -80,6 +81,7 @@ class RunReport(NamedTuple):
     summary: Document | None
     lines: int
     overlays: Overlays | None
+    digests: dict[str, str]
 
     @property
     def run_id(self) -> str | None:
@@ -160,6 +162,7 @@ class _Verification:
             summary.document if summary.valid else None,
             self.lines,
             self._overlays(integrity) if overlays else None,
+            {file.path: file.sha256 for file in integrity.files if file.path in KNOWN_FILES},
         )
 
     @staticmethod

@@ -45,6 +45,7 @@ def verified(
         None,
         2,
         None if overlays is None else Overlays(tuple(overlays), 1, 1, 0),
+        {},
     )
 
 
