@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import date
 
 from aef_verify.problems import InputError
 
@@ -21,8 +20,7 @@ def is_time(text: object) -> bool:
     if found is None:
         return False
     year, month, day = (int(part) for part in found.groups())
-    leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return year > 0 and day <= _DAYS[month - 1] + leap
+    return year > 0 and day <= _DAYS[month - 1] + (month == 2 and _is_leap(year))
 
 
 def time_key(text: str) -> str:
@@ -35,10 +33,17 @@ def time_key(text: str) -> str:
 
 
 def instant(text: str) -> int:
-    """Return the nanoseconds from the beginning of the year 1 to a valid time, for arithmetic with durations [ENC-8]."""
-    days = date(int(text[:4]), int(text[5:7]), int(text[8:10])).toordinal() - 1
+    """Return the nanoseconds from the beginning of the year 1 to a valid time, for sums with durations [ENC-8]."""
+    year, month = int(text[:4]), int(text[5:7])
+    before = year - 1
+    days = before * 365 + before // 4 - before // 100 + before // 400
+    days += sum(_DAYS[: month - 1]) + (month > 2 and _is_leap(year)) + int(text[8:10]) - 1
     seconds = (days * 24 + int(text[11:13])) * 3600 + int(text[14:16]) * 60 + int(text[17:19])
     return seconds * _NANOSECONDS + int(text[20:-1].ljust(9, "0"))
+
+
+def _is_leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 def parse_time(text: str) -> str:
