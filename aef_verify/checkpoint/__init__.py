@@ -1,0 +1,1 @@
+"""Release decisions, recomputed: spec chapter 5."""
