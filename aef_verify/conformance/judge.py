@@ -2,8 +2,8 @@
 
 Rules kept: problem lists compare as ordered (path, code) pairs; times as written, numbers as binary64
 ([CONF-2]); what a vector does not state is not compared, save what the contract prints only when there is
-something to say (`withheld`) or when an input was given (`signedBy`, `anchored`). Writing operations are
-judged in `writejudge`.
+something to say (`withheld`) or when an input was given (`signedBy`, `anchored`). Decisions and streams
+are judged in `releasejudge`, writing operations in `writejudge`.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def judge_view(case: Case) -> list[str]:
 
 
 def judge_document(case: Case) -> list[str]:
-    """Judge `document` and `reader-only`: both sides, and the readings of unknown values that are stated."""
+    """Judge `document`, `reader-only` and `plan`: both sides, and the readings of unknown values that are stated."""
     got = case.answer("document", case.text("schema"), case.place("document", "document.json"))
     for name in ("writer", "reader"):
         case.stated(name)
@@ -255,6 +255,7 @@ READING: dict[str, Judge] = {
     "overlay-view": judge_view,
     "document": judge_document,
     "reader-only": judge_document,
+    "plan": judge_document,
     "signature": judge_signature,
     "paths": judge_paths,
     "result-id": judge_result_ids,

@@ -25,9 +25,10 @@ from aef_verify.conformance.drive import Driver, Program, in_process
 from aef_verify.conformance.index import Corpus, CorpusError, Vector, check
 from aef_verify.conformance.judge import READING
 from aef_verify.conformance.recipes import SkippedError, copy_vector, perform
+from aef_verify.conformance.releasejudge import RELEASE
 from aef_verify.conformance.writejudge import WRITING
 
-JUDGES = {**READING, **WRITING}
+JUDGES = {**READING, **RELEASE, **WRITING}
 """The judge of every supported kind."""
 
 PASSED, FAILED, SKIPPED, UNSUPPORTED = "passed", "failed", "skipped", "unsupported"
