@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from aef_verify.checkpoint.refusals import RefusedInputError, read_input
 from aef_verify.encoding.durations import parse_duration
-from aef_verify.encoding.times import given_time, nanoseconds
+from aef_verify.encoding.times import given_time, instant
 
 __all__ = ["APPROVALS", "Decision", "LaneDecision", "RefusedInputError", "decide", "decide_again", "shown_beside"]
 
@@ -71,7 +71,7 @@ def decide(value: object) -> Decision:
         RefusedInputError: the function does not decide it [DEC-1].
     """
     given = read_input(value)
-    version, at = given["subjectVersion"], nanoseconds(given["evaluatedAt"])
+    version, at = given["subjectVersion"], instant(given["evaluatedAt"])
     lanes: list[LaneDecision] = []
     reasons: list[str] = []
     for lane in given["lanes"]:
@@ -109,7 +109,7 @@ def _status(lane: dict[str, Any], version: str, at: int) -> tuple[str, str]:
         return "missing", "missing"
     if result["subjectVersion"] != version:
         return "missing", "wrong-version"
-    age = at - nanoseconds(result["oldestClosedAt"])
+    age = at - instant(result["oldestClosedAt"])
     if age < 0:
         return "missing", "future-evidence"
     if "freshness" in lane and age > parse_duration(lane["freshness"]) * _SECOND:
@@ -122,9 +122,9 @@ def _waiver(
 ) -> tuple[dict[str, Any] | None, list[str]]:
     """Return the exception that waives a failure, or None with the codes that say why none does: [DEC-2], 6."""
     for_this = [granted for granted in exceptions if frozenset(granted["evidence"]) == evidence]
-    in_force = [granted for granted in for_this if nanoseconds(granted["at"]) <= at < nanoseconds(granted["expires"])]
+    in_force = [granted for granted in for_this if instant(granted["at"]) <= at < instant(granted["expires"])]
     if in_force:
-        return min(in_force, key=lambda granted: nanoseconds(granted["expires"])), []
+        return min(in_force, key=lambda granted: instant(granted["expires"])), []
     lapsed = ["exception-expired"] if for_this else []
     return None, lapsed + (["exception-other-evidence"] if len(for_this) < len(exceptions) else [])
 

@@ -79,10 +79,14 @@ def _of_exception(exception: dict[str, Any], lanes: set[str]) -> Iterator[Refusa
         yield Refusal("exception-unknown-lane", f"an exception is for lane {lane}, which the input does not have")
     if exception.get("evidence", []) == []:
         yield Refusal("exception-no-evidence", f"an exception for lane {lane} names no run hash: that is a policy")
-    granted, expires = exception.get("at"), exception.get("expires")
-    if is_time(granted) and is_time(expires) and time_key(expires) <= time_key(granted):
-        why = f"an exception for lane {lane} is granted at {granted} and expires at {expires}"
+    granted, expires = (_key(exception.get(member)) for member in ("at", "expires"))
+    if granted is not None and expires is not None and expires <= granted:
+        why = f"an exception for lane {lane} expires at {exception['expires']}, and is granted at {exception['at']}"
         yield Refusal("exception-never-in-force", why)
+
+
+def _key(time: object) -> str | None:
+    return time_key(time) if isinstance(time, str) and is_time(time) else None
 
 
 def _accepted(value: object) -> bool:
