@@ -175,6 +175,19 @@ def _result_id(arguments: Sequence[str], options: Options) -> object:
     return {"resultId": result_id(run_id, case_id, path, _trial(arguments[3]) if len(arguments) > 3 else None)}
 
 
+def _decide(arguments: Sequence[str], options: Options) -> object:
+    """Decide an input, bare or as the member `input` of a decision vector [DEC-1]."""
+    from aef_verify.checkpoint.decision import RefusedInputError, decide
+
+    value = _read_json(arguments[0])
+    if isinstance(value, dict) and "input" in value and "lanes" not in value:
+        value = value["input"]
+    try:
+        return {"output": decide(value).document()}
+    except RefusedInputError as refusal:
+        return {"error": str(refusal)}
+
+
 READING: dict[str, Operation] = {
     "run": Operation(_run, ("DIR",), {"--policy": False, "--anchors": False}),
     "seal": Operation(_seal, ("DIR",), {"--policy": False}),
@@ -182,6 +195,7 @@ READING: dict[str, Operation] = {
     "view": Operation(_view, ("DIR",), {"--at": True, "--policy": False}),
     "document": Operation(_document, ("SCHEMA", "FILE")),
     "signature": Operation(_signature, ("ENVELOPE", "FILE", "POLICY"), {"--payload-type": True}),
+    "decide": Operation(_decide, ("FILE",)),
     "paths": Operation(_paths, ("FILE",)),
     "result-id": Operation(_result_id, ("RUNID", "CASEID", "PATH"), optional=("TRIAL",)),
 }

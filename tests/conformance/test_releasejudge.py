@@ -11,6 +11,8 @@ from tests.conformance.small_corpus import FakeProgram, SmallCorpus
 Value = dict[str, object]
 
 NAMES = "checkpoint.json document.json plan.json runner.json events.ndjson runs/r/run.json policy.json envelope.json"
+AT = "2026-01-01T00:00:00Z"
+POLICY = ("--policy", "policy.json")
 FILES = dict.fromkeys(NAMES.split(), b"{}")
 VALID: Value = {"schema": "checkpoint", "writer": "valid", "reader": "valid", "problems": ["decision", "lanes"]}
 REFUSED: Value = {"schema": "checkpoint", "writer": "invalid", "reader": "invalid"}
@@ -119,8 +121,8 @@ def test_a_decision_or_a_refusal(small: SmallCorpus, vector: Value, got: Value, 
         ("lane", LANES, ["lanes", "checkpoint.json", "--runs", "runs"]),
         (
             "lane",
-            {**LANES, "at": "2026-01-01T00:00:00Z", "policy": "policy.json", "envelope": "envelope.json"},
-            "lanes checkpoint.json --runs runs --at 2026-01-01T00:00:00Z --policy policy.json --envelope envelope.json".split(),
+            {**LANES, "at": AT, "policy": "policy.json", "envelope": "envelope.json"},
+            ["lanes", "checkpoint.json", "--runs", "runs", "--at", AT, *POLICY, "--envelope", "envelope.json"],
         ),
         ("matching", {"matches": True}, ["match", "plan.json", "runner.json"]),
         ("stream", STREAM, ["stream", "events.ndjson", "plan.json"]),
@@ -128,7 +130,7 @@ def test_a_decision_or_a_refusal(small: SmallCorpus, vector: Value, got: Value, 
         (
             "plan-conformance",
             {**CONFORM, "policy": "policy.json"},
-            ["conform", "events.ndjson", "plan.json", "runs", "--policy", "policy.json"],
+            ["conform", "events.ndjson", "plan.json", "runs", *POLICY],
         ),
     ],
 )
