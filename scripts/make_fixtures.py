@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the bundled evidence, its test keys, trust policy and anchors under `fixtures/`; the same bytes every time.
+"""Write the bundled evidence, checkpoints, test keys, policy and anchors under `fixtures/`; the same bytes every time.
 
 make_fixtures.py            write them anew
 make_fixtures.py --check    compare what stands there, and exit 1 if it differs
@@ -17,11 +17,12 @@ from pathlib import Path
 
 from aef_verify.integrity.keys import load_public_key
 from scripts.fixture_runs.building import pretty
+from scripts.fixture_runs.checkpoints import CHECKPOINTS, CheckpointExhibit
 from scripts.fixture_runs.exhibits import SOUND, TAMPERED, Exhibit, Workshop
 from scripts.fixture_runs.sealing import KEYS, Sealer, policy
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
-OWNED = ("README.md", "anchors.json", "evidence", "expected.json", "keys", "policy.json")
+OWNED = ("README.md", "anchors.json", "checkpoints", "evidence", "expected.json", "keys", "policy.json")
 """What this script writes; anything else in the folder is left alone."""
 
 README = """\
@@ -35,15 +36,19 @@ what they are about.
 |---|---|
 | `evidence/sound/` | six runs |
 | `evidence/tampered/` | copies of them, each changed in one instructive way |
+| `checkpoints/sound/` | two release decisions over these runs, each with its signature beside it |
+| `checkpoints/tampered/` | copies of them, each changed in one instructive way |
 | `policy.json` | the trust policy: whose keys count, and who may withhold blobs |
 | `anchors.json` | the hashes of two runs, as someone remembers them who saw them closed |
 | `keys/` | published test keys, see its README |
-| `expected.json` | for each run the outcome and problems that a verifier must report, written down by hand |
+| `expected.json` | what a verifier must report of each run and checkpoint, written down by hand |
 
 Try it:
 
     aef verify --policy fixtures/policy.json --anchors fixtures/anchors.json fixtures/evidence/sound
     aef verify --policy fixtures/policy.json --anchors fixtures/anchors.json fixtures/evidence/tampered
+    aef checkpoint fixtures/checkpoints/sound/repairs.json --runs fixtures/evidence/sound \
+        --policy fixtures/policy.json --at 2026-10-03T12:00:00Z
 
 ## Sound
 
@@ -56,6 +61,14 @@ Try it:
 | Copy | Of | What was done | A verifier says |
 |---|---|---|---|
 {tampered}
+
+## Checkpoints
+
+The time is the one at which the checkpoint is read.
+
+| Checkpoint | Copy of | Is, or what was done | At | A verifier says |
+|---|---|---|---|---|
+{checkpoints}
 """
 
 KEYS_README = """\
@@ -107,9 +120,16 @@ def make(fixtures: Path) -> None:
     seals = [fixtures / exhibit.path / "seal.json" for exhibit in SOUND if exhibit.anchored]
     anchors = [json.loads(seal.read_bytes())["predicate"]["runHash"] for seal in seals]
     (fixtures / "anchors.json").write_text(json.dumps(anchors, indent=2) + "\n", encoding="utf-8")
-    expected = {"evidence": [exhibit.document() for exhibit in (*SOUND, *TAMPERED)]}
+    for checkpoint in CHECKPOINTS:
+        checkpoint.write(fixtures, shop.sealer)
+    expected = {
+        "evidence": [exhibit.document() for exhibit in (*SOUND, *TAMPERED)],
+        "checkpoints": [checkpoint.document() for checkpoint in CHECKPOINTS],
+    }
     (fixtures / "expected.json").write_bytes(pretty(expected))
-    text = README.format(sound=_rows(SOUND), tampered=_rows(TAMPERED))
+    text = README.format(
+        sound=_rows(SOUND), tampered=_rows(TAMPERED), checkpoints="\n".join(map(_checkpoint_row, CHECKPOINTS))
+    )
     (fixtures / "README.md").write_text(text, encoding="utf-8")
 
 
@@ -127,6 +147,13 @@ def _says(exhibit: Exhibit) -> str:
         for path, code in (*exhibit.problems, *exhibit.overlay_problems)
     ]
     return exhibit.says + (f" ({', '.join(pairs)})" if pairs else "")
+
+
+def _checkpoint_row(exhibit: CheckpointExhibit) -> str:
+    copy_of = f"`{exhibit.copy_of}`" if exhibit.copy_of else "–"
+    codes = ", ".join(f"`{code}` at `{path}`" if path else f"`{code}`" for path, code in exhibit.problems)
+    says = exhibit.says + (f" ({codes})" if codes else "")
+    return f"| `{exhibit.name}` | {copy_of} | {exhibit.about} | {exhibit.at} | {says} |"
 
 
 def _key_rows() -> str:

@@ -79,9 +79,9 @@ class Sealer:
             statement = seal_statement(header, read_sealed(folder), sealed_by="producer", sealed_at=sealed_at)
         (run / "seal.json").write_bytes(pretty(statement))
 
-    def sign(self, file: Path, key: PublishedKey, envelope: str) -> None:
-        """Sign a statement into the envelope beside it."""
-        signed = sign_file(str(file), str(self.keys / f"{key.name}.key.pem"), STATEMENT_TYPE)
+    def sign(self, file: Path, key: PublishedKey, envelope: str, payload_type: str = STATEMENT_TYPE) -> None:
+        """Sign a statement, or a file of another type, into the envelope beside it."""
+        signed = sign_file(str(file), str(self.keys / f"{key.name}.key.pem"), payload_type)
         (file.parent / envelope).write_bytes(pretty(signed))
 
     def attest(self, run: Path, key: PublishedKey) -> None:
