@@ -19,8 +19,15 @@ class Framing:
     A file beyond a limit of [ENC-17] earns that alone, whatever else is wrong with it.
     """
 
-    def __init__(self) -> None:
-        """Start before the first byte."""
+    def __init__(self, *, growing: bool = False) -> None:
+        """Start before the first byte.
+
+        Args:
+            growing: whether the file may still be written to: then a last line without LF is no fault, nor is
+                whatever it holds so far [STRM-2].
+        """
+        self._growing = growing
+        self._return = False
         self.count = 0
         self._size = 0
         self._head = b""
@@ -36,17 +43,36 @@ class Framing:
         self.count += ends
         if len(self._head) < len(BYTE_ORDER_MARK):
             self._head += data[: len(BYTE_ORDER_MARK) - len(self._head)]
-            if self._head == BYTE_ORDER_MARK:
-                self._fault = EncodingError("the file starts with a byte order mark")
-        if self._fault is None and b"\r" in data:
+        if self._head == BYTE_ORDER_MARK and (self.count or not self._growing):
+            self._fault = EncodingError("the file starts with a byte order mark")
+        if self._fault is None and (self._return or b"\r" in data) and self._returns(data):
             self._fault = EncodingError("the file holds a CR; lines end with LF alone")
-        if self._fault is not None or self.count > limits.LINES or self._size > limits.NDJSON_BYTES:
+        if self._fault is not None or self.is_beyond:
             self._tail = b""
             return []
         if not ends:
             self._keep(data)
             return []
         return self._cut(data)
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the file is beyond a limit of [ENC-17], so that nothing that follows can change what it earns."""
+        return self.count > limits.LINES or self._size > limits.NDJSON_BYTES
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the last line so far has no LF."""
+        return bool(self._tail) or self._long
+
+    def _returns(self, data: bytes) -> bool:
+        """Whether a CR stands where it is a fault: in a growing file only once its line is finished."""
+        if not self._growing:
+            return True
+        finished, end, rest = data.rpartition(b"\n")
+        found = bool(end) and (self._return or b"\r" in finished)
+        self._return = b"\r" in rest or (self._return and not end)
+        return found
 
     def _keep(self, data: bytes) -> None:
         """Add to the unfinished line."""
@@ -74,7 +100,7 @@ class Framing:
             return LimitError(f"{self._size:,} bytes; at most {limits.NDJSON_BYTES:,} are allowed")
         if self.count > limits.LINES:
             return LimitError(f"{self.count:,} lines; at most {limits.LINES:,} are allowed")
-        if self._fault is None and (self._tail or self._long):
+        if self._fault is None and self.is_unfinished and not self._growing:
             return EncodingError("the last line is unfinished: it does not end with LF")
         return self._fault
 

@@ -151,3 +151,38 @@ def test_enc17_the_real_number_of_lines() -> None:
     assert isinstance(framing.finish(), EncodingError)
     framing.feed(b"\n")
     assert isinstance(framing.finish(), LimitError)
+
+
+def growing(data: bytes, size: int) -> tuple[int, str, bool]:
+    """Return of a file that may still be written to: its lines, its fault's code, whether its last line is finished."""
+    framing = Framing(growing=True)
+    count = sum(len(found) for _, found in lines((data[at : at + size] for at in range(0, len(data), size)), framing))
+    found = framing.finish()
+    return count, "" if found is None else found.code, not framing.is_unfinished
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", (0, "", True)),
+        (b"{}\n", (1, "", True)),
+        (b"{}\n{", (1, "", False)),
+        (b"{}\r", (0, "", False)),
+        (b"{}\n{}\r", (1, "", False)),
+        (b"{}\n\r\r{}", (1, "", False)),
+        (BOM, (0, "", False)),
+        (BOM + b"{}", (0, "", False)),
+    ],
+)
+def test_strm2_what_is_still_being_written_is_no_fault(data: bytes, expected: tuple[int, str, bool], size: int) -> None:
+    """Neither a missing LF, nor a CR or a byte order mark in a line that has none yet."""
+    assert growing(data, size) == expected
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "data", [b"{}\r\n", b"{}\n{}\r{}\n", BOM + b"{}\n", b"\n", b"{}\n\n", b"{}\n{}\r\n{", b"\r\n\r"]
+)
+def test_strm2_finished_lines_of_a_growing_file_keep_the_rules(data: bytes, size: int) -> None:
+    assert growing(data, size)[1] == "encoding"
