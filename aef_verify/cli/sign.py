@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import click
 
@@ -21,19 +22,18 @@ def sign(file: str, key: str, out: str | None, payload_type: str | None) -> int:
     """Sign FILE.
 
     A seal.json goes into attestation.dsse.json beside it, a batch seal overlays/seal-0001.json into
-    overlays/seal-0001.dsse.json; their type is known. Any other file needs --payload-type; a checkpoint manifest's is
-    application/vnd.agenteval.aef.checkpoint+json. An envelope that is there is never overwritten. FILE or the key may
-    be - for standard input.
+    overlays/seal-0001.dsse.json, a checkpoint release.json into release.dsse.json; their type is known. Any other file
+    needs --payload-type. An envelope that is there is never overwritten. FILE or the key may be - for standard input.
     """
     from aef_verify.cli.output import say, write_json, write_text, writing
     from aef_verify.writing.whole import json_bytes, write_new
 
     if file == key == "-":
         raise click.UsageError("FILE and --key cannot both be standard input")
-    target, kind = _envelope(file, out, payload_type)
+    target = _target(file, out)
     if target != "-" and os.path.lexists(target):
         raise InputError(f"{target}: is there already, and is not overwritten")
-    envelope = _signed(file, key, kind)
+    envelope = _signed(file, key, payload_type)
     if target == "-":
         write_json(envelope)
         return OK
@@ -47,28 +47,50 @@ def sign(file: str, key: str, out: str | None, payload_type: str | None) -> int:
     return OK
 
 
-def _signed(file: str, key_file: str, kind: str) -> dict[str, object]:
+def _signed(file: str, key_file: str, payload_type: str | None) -> dict[str, object]:
     """Return the envelope of a file, which like its key may be standard input."""
     from aef_verify.writing.sign import KEY_BYTES, load_named_key, sign_bytes
 
     key = load_named_key(key_file, read_input(key_file, KEY_BYTES))
-    return sign_bytes(read_input(file, limits.ENVELOPE_BYTES), key, kind)
+    payload = read_input(file, limits.ENVELOPE_BYTES)
+    return sign_bytes(payload, key, payload_type or _type_of(file, payload))
 
 
-def _envelope(file: str, out: str | None, payload_type: str | None) -> tuple[str, str]:
-    """Return where the envelope goes and the type of its payload [SIG-1]."""
-    from aef_verify.integrity.dsse import STATEMENT_TYPE
+def _target(file: str, out: str | None) -> str:
+    """Return where the envelope goes [SIG-1]."""
     from aef_verify.writing.sign import envelope_of
 
+    if out:
+        return out
     try:
-        target, kind = envelope_of(file)
+        return envelope_of(file)[0]
     except InputError:
-        target, kind = "", ""
-    if payload_type is None and kind != STATEMENT_TYPE:
-        raise click.UsageError("the file is neither a seal.json nor a batch seal: say its --payload-type")
-    if out is None and not target:
-        raise click.UsageError("the file's name does not end with .json: say with -o where the envelope goes")
-    return out or target, payload_type or kind
+        raise click.UsageError("the file's name does not end with .json: say with -o where the envelope goes") from None
+
+
+def _type_of(file: str, payload: bytes) -> str:
+    """Return the type that [SIG-1] gives a payload: a seal by its name, a checkpoint manifest by what it holds."""
+    from aef_verify.integrity.dsse import CHECKPOINT_TYPE, STATEMENT_TYPE
+    from aef_verify.writing.sign import envelope_of
+
+    with suppress(InputError):
+        if envelope_of(file)[1] == STATEMENT_TYPE:
+            return STATEMENT_TYPE
+    if not _is_checkpoint(payload):
+        raise click.UsageError(
+            "the file is neither a seal.json, nor a batch seal, nor a checkpoint manifest: say its --payload-type"
+        )
+    return CHECKPOINT_TYPE
+
+
+def _is_checkpoint(payload: bytes) -> bool:
+    from aef_verify.encoding.ijson import UnreadableError, read_object
+    from aef_verify.schemas import accepts
+
+    try:
+        return accepts("checkpoint", "reader", read_object(payload))
+    except UnreadableError:
+        return False
 
 
 def _keyid(envelope: dict[str, object]) -> object:
