@@ -23,7 +23,24 @@ def _sign(arguments: Sequence[str], options: Options) -> object:
     return sign_file(arguments[0], arguments[1], options["--payload-type"])
 
 
+def _summarize(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.writing.shape import read_given_object
+    from aef_verify.writing.summarize import read_request, summarize_run
+
+    folder, request = arguments
+    return summarize_run(folder, read_request(read_given_object(request)))
+
+
+def _produce(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.writing.produce import produce_file
+
+    scenario, out = arguments
+    return {"results": produce_file(scenario, out)}
+
+
 WRITING: dict[str, Operation] = {
+    "summarize": Operation(_summarize, ("DIR", "REQUEST")),
+    "produce": Operation(_produce, ("SCENARIO", "OUT")),
     "seal-write": Operation(_seal_write, ("DIR",), {"--sealed-by": True, "--sealed-at": True}),
     "sign": Operation(_sign, ("FILE", "KEY"), {"--payload-type": True}),
 }

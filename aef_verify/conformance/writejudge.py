@@ -2,8 +2,8 @@
 
 Rules kept: never byte for byte; always with this project's own verifier, whoever is tested, as the
 reference verifier; a `refused` vector passes with exit 2 and a message, and with nothing written. Each
-judge works on a fresh scratch copy of its vector. `WRITING` is where the judges of further writing kinds
-join.
+judge works on a fresh scratch copy of its vector. What a producer writes is judged in `producejudge`;
+`WRITING` is where the judges of further writing kinds join.
 """
 
 from __future__ import annotations
@@ -13,46 +13,15 @@ import binascii
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Mapping
 
-from aef_verify.conformance.case import Case, UnmetError, inside, read_value, shown
-from aef_verify.conformance.drive import Answer, Failure, Refusal, in_process
+from aef_verify.conformance.case import Case, inside, read_value, shown
 from aef_verify.conformance.index import CorpusError, blocks
 from aef_verify.conformance.judge import Judge, differences, problem_differences
+from aef_verify.conformance.producejudge import PRODUCING
+from aef_verify.conformance.written import changes, snapshot, verified
 from aef_verify.encoding.times import is_time, time_key
 from aef_verify.layout import SEAL
-
-Snapshot = Mapping[str, str]
-
-
-def snapshot(folder: str) -> dict[str, str]:
-    """Return path to content digest, or to what else it is, for every entry below a folder."""
-    found: dict[str, str] = {}
-    for above, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            where = os.path.join(above, name)
-            path = os.path.relpath(where, folder).replace(os.sep, "/")
-            mode = os.lstat(where).st_mode
-            if stat.S_ISREG(mode):
-                digest = hashlib.sha256()
-                for block in blocks(where, path):
-                    digest.update(block)
-                found[path] = digest.hexdigest()
-            else:
-                found[path] = "folder" if stat.S_ISDIR(mode) else "irregular"
-    return found
-
-
-def changes(before: Snapshot, after: Snapshot, written: str = "") -> list[str]:
-    """Return what was added, removed or changed, apart from the one file that was to be written."""
-    lines = []
-    for path in sorted(before.keys() | after.keys(), key=os.fsencode):
-        if path == written or before.get(path) == after.get(path):
-            continue
-        what = "added" if path not in before else "removed" if path not in after else "changed"
-        lines.append(f"{path}: {what}, and nothing but {written or 'nothing'} was to be written")
-    return lines
 
 
 def judge_seal_write(case: Case) -> list[str]:
@@ -79,7 +48,7 @@ def judge_seal_write(case: Case) -> list[str]:
 
 
 def _judge_seal_file(case: Case, where: str, name: str, manifest: bytes) -> list[str]:
-    document = _verified("document", "seal", where)
+    document = verified("document", "seal", where)
     if document.get("writer") != "valid":
         return [f"{name}: not valid against the writer schema of seal"]
     seal = read_value(where, name)
@@ -104,20 +73,9 @@ def _by_instant(predicate: object) -> object:
 
 
 def _judge_intact(run: str) -> list[str]:
-    value = _verified("run", run)
+    value = verified("run", run)
     outcome = differences("the sealed run: outcome", "intact", value.get("outcome"))
     return [*outcome, *problem_differences([], value.get("problems"), "the sealed run: problems")]
-
-
-def _verified(*words: str) -> dict[str, object]:
-    """Return what the reference verifier answers; raises UnmetError where it has no answer."""
-    match in_process(words):
-        case Answer(value) if isinstance(value, dict):
-            return value
-        case Answer(value):
-            raise UnmetError(f"the reference verifier ({words[0]}) answered {shown(value)}")
-        case Refusal(reason) | Failure(reason):
-            raise UnmetError(f"the reference verifier ({words[0]}) does not read what was written: {reason}")
 
 
 def judge_sign(case: Case) -> list[str]:
@@ -157,14 +115,15 @@ def _judge_verifies(case: Case, envelope: Mapping[str, object], file: str, paylo
     where = inside(case.scratch, "envelope.dsse.json")
     with open(where, "w", encoding="utf-8") as target:
         json.dump(envelope, target, ensure_ascii=False)
-    value = _verified("signature", where, file, case.place("policy"), "--payload-type", payload_type)
+    value = verified("signature", where, file, case.place("policy"), "--payload-type", payload_type)
     identity = case.stated("identity")
-    verified = {"keyid": case.stated("keyid"), "result": "verified", "identity": identity}
-    expected = {"envelopeResult": None, "signatures": [verified], "verifiesFor": [identity]}
+    signature = {"keyid": case.stated("keyid"), "result": "verified", "identity": identity}
+    expected = {"envelopeResult": None, "signatures": [signature], "verifiesFor": [identity]}
     return differences("the envelope, verified", expected, value)
 
 
 WRITING: dict[str, Judge] = {
+    **PRODUCING,
     "seal-write": judge_seal_write,
     "sign": judge_sign,
 }

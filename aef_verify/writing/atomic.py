@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from secrets import token_hex
@@ -31,7 +32,13 @@ _ATTEMPTS = 16
 
 
 def publish(
-    destination: str, name: str, files: Mapping[str, bytes], check: Callable[[str], object], *, step: Step | None = None
+    destination: str,
+    name: str,
+    files: Mapping[str, bytes],
+    check: Callable[[str], object],
+    *,
+    over_empty: bool = False,
+    step: Step | None = None,
 ) -> str:
     """Write a run folder into a destination, which is made where it is missing, and return its path.
 
@@ -40,6 +47,7 @@ def publish(
         name: the folder's final name; nothing of that name may be there.
         files: the bytes of each file by its path below the folder; `run.json` among them.
         check: called with the complete folder before it gets its name; what it raises undoes the writing.
+        over_empty: whether an empty folder of that name may be there, to be replaced, its permissions kept.
         step: called with words for people before each step.
 
     Raises:
@@ -48,14 +56,14 @@ def publish(
     tell = step or _silent
     final = os.path.join(destination, name)
     os.makedirs(destination, exist_ok=True)
-    _refuse_taken(final)
+    _refuse_taken(final, over_empty)
     tell("make the temporary folder")
     temporary = _make(destination)
     try:
         _fill(temporary.path, files, tell)
         tell("check the folder")
         check(temporary.path)
-        _name(temporary.path, final, tell)
+        _name(temporary.path, final, over_empty, tell)
     except BaseException:
         _discard(temporary.path)
         raise
@@ -98,9 +106,16 @@ def _silent(words: str) -> None:
     """Take a step without a word."""
 
 
-def _refuse_taken(path: str) -> None:
-    if os.path.lexists(path):
+def _refuse_taken(path: str, over_empty: bool) -> None:
+    if os.path.lexists(path) and not (over_empty and _is_empty_folder(path)):
         raise FileExistsError(errno.EEXIST, "is there already, and is not overwritten", path)
+
+
+def _is_empty_folder(path: str) -> bool:
+    try:
+        return not os.path.islink(path) and not os.listdir(path)
+    except NotADirectoryError:
+        return False
 
 
 def _make(destination: str) -> _Temporary:
@@ -210,9 +225,11 @@ def _sync_folder(path: str) -> None:
         os.close(fd)
 
 
-def _name(temporary: str, final: str, tell: Step) -> None:
+def _name(temporary: str, final: str, over_empty: bool, tell: Step) -> None:
     """Give the folder its final name for good, or take it back."""
-    _refuse_taken(final)
+    _refuse_taken(final, over_empty)
+    if os.path.lexists(final):
+        os.chmod(temporary, stat.S_IMODE(os.stat(final).st_mode))
     tell("name the folder")
     os.rename(temporary, final)
     try:

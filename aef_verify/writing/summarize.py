@@ -10,8 +10,14 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
+from aef_verify.folder import Folder
+from aef_verify.layout import METRICS, RESULTS, RUN
 from aef_verify.problems import InputError
+from aef_verify.run.header import metric_kinds
+from aef_verify.run.reading import Documents
 from aef_verify.run.summary import RECOMPUTED, Figures, Summary
+from aef_verify.schemas import accepts
+from aef_verify.writing.shape import Shape, members, refused
 
 Document = dict[str, Any]
 
@@ -49,13 +55,48 @@ def read_request(document: object) -> list[Lane]:
     Raises:
         InputError: it is not of that shape; a value's content is judged with the summary that it leads to.
     """
-    lanes = _members(document, "the request", {"lanes": list}, {})["lanes"]
+    lanes = members(document, "the request", {"lanes": list})["lanes"]
     read = []
     for lane in lanes:
-        given = _members(lane, "a lane", {"lane": str, "metrics": list}, {})
-        entries = (_members(entry, "an entry", _ENTRY, _ENTRY_OPTIONS) for entry in given["metrics"])
+        given = members(lane, "a lane", {"lane": str, "metrics": list})
+        entries = (members(entry, "an entry", _ENTRY, _ENTRY_OPTIONS) for entry in given["metrics"])
         read.append(Lane(given["lane"], tuple(Entry(**entry) for entry in entries)))
     return read
+
+
+class Tally:
+    """Counts result lines for a summary that was asked for, and writes it when every line was taken."""
+
+    def __init__(self, run_id: str, kinds: dict[str, str], lanes: Sequence[Lane]) -> None:
+        """See `summarize`; what is refused is refused here, before the first line."""
+        _refuse(kinds, lanes)
+        asked = [
+            {"lane": lane.name, "metrics": [{"metric": entry.metric, "path": entry.path} for entry in lane.entries]}
+            for lane in lanes
+        ]
+        self._run_id, self._kinds, self._lanes = run_id, kinds, lanes
+        self._totals = Summary({"lanes": asked}, run_id, kinds)
+
+    def take(self, line: Document) -> None:
+        """Count one line, valid against the reader schema."""
+        self._totals.take(line)
+
+    def document(self) -> Document:
+        """Return the summary of the lines taken; raises InputError for one that no writer may write [VER-2]."""
+        summary = {
+            "schemaVersion": "1.0",
+            "runId": self._run_id,
+            "lanes": [
+                {"lane": lane.name, "metrics": [self._entry(lane.name, entry) for entry in lane.entries]}
+                for lane in self._lanes
+            ],
+        }
+        if not accepts("summary", "writer", summary):
+            raise InputError(f"the summary asked for is not valid: {refused('summary', summary)}")
+        return summary
+
+    def _entry(self, lane: str, entry: Entry) -> Document:
+        return _entry(entry, self._kinds[entry.metric], self._totals.figures(lane, entry.metric, entry.path))
 
 
 def summarize(run_id: str, kinds: dict[str, str], lanes: Sequence[Lane], lines: Iterable[Document]) -> Document:
@@ -69,30 +110,40 @@ def summarize(run_id: str, kinds: dict[str, str], lanes: Sequence[Lane], lines: 
 
     Raises:
         InputError: a metric that is not declared; a lane, or a lane's metric and path, asked for twice [SUM-9]; a
-            figure that is due and not given, or given for an entry that AEF computes [SUM-8].
+            figure that is due and not given, or given for an entry that AEF computes [SUM-8]; a value that no summary
+            may hold.
     """
-    _refuse(kinds, lanes)
-    asked = [
-        {"lane": lane.name, "metrics": [{"metric": entry.metric, "path": entry.path} for entry in lane.entries]}
-        for lane in lanes
-    ]
-    totals = Summary({"lanes": asked}, run_id, kinds)
+    tally = Tally(run_id, kinds, lanes)
     for line in lines:
-        totals.take(line)
-    return {
-        "schemaVersion": "1.0",
-        "runId": run_id,
-        "lanes": [
-            {
-                "lane": lane.name,
-                "metrics": [
-                    _entry(entry, kinds[entry.metric], totals.figures(lane.name, entry.metric, entry.path))
-                    for entry in lane.entries
-                ],
-            }
-            for lane in lanes
-        ],
-    }
+        tally.take(line)
+    return tally.document()
+
+
+def summarize_run(path: str, lanes: Sequence[Lane]) -> Document:
+    """Return the summary of a run folder, open or closed, with a `summary.json` or without; its lines are streamed.
+
+    Raises:
+        InputError: as for `summarize`, or `run.json`, `metrics.json` or `results.ndjson` is missing, does not read or
+            is not valid against its reader schema.
+    """
+    with Folder(path) as folder:
+        documents = Documents(folder, details=True)
+        run = documents.json(RUN, "run", required=True)
+        metrics = documents.json(METRICS, "metrics", required=True)
+        _check(documents, path)
+        assert run.document is not None
+        assert metrics.document is not None
+        tally = Tally(run.document["runId"], metric_kinds(metrics.document), lanes)
+        if folder.get(RESULTS) is None:
+            raise InputError(f"{path}: {RESULTS} is required, and it is not there")
+        documents.ndjson(RESULTS, "result", lambda _, line: tally.take(line))
+        _check(documents, path)
+    return tally.document()
+
+
+def _check(documents: Documents, path: str) -> None:
+    for problem in documents.problems:
+        raise InputError(f"{path}: {problem.path}: {problem.code}: {problem.detail}; nothing was summarized")
 
 
 def total_usage(parties: Iterable[Document]) -> list[Document]:
@@ -111,24 +162,8 @@ def total_usage(parties: Iterable[Document]) -> list[Document]:
     return list(totals.values())
 
 
-_ENTRY: dict[str, Any] = {"metric": str, "path": str}
-_ENTRY_OPTIONS: dict[str, Any] = {"rule": str, "verdict": str, "aggregate": dict, "value": (int, float)}
-
-
-def _members(value: object, what: str, due: dict[str, Any], optional: dict[str, Any]) -> Document:
-    """Return an object's members; raises InputError where one is missing, unknown or of another type."""
-    if not isinstance(value, dict):
-        raise InputError(f"{what} is no object")
-    types = due | optional
-    for name in due:
-        if name not in value:
-            raise InputError(f"{what} has no member {name!r}")
-    for name, found in value.items():
-        if name not in types:
-            raise InputError(f"{what} has a member {name!r}, which no request has")
-        if not isinstance(found, types[name]) or isinstance(found, bool):
-            raise InputError(f"{what} has a {name!r} of another type")
-    return value
+_ENTRY: Shape = {"metric": str, "path": str}
+_ENTRY_OPTIONS: Shape = {"rule": str, "verdict": str, "aggregate": dict, "value": (int, float)}
 
 
 def _refuse(kinds: dict[str, str], lanes: Sequence[Lane]) -> None:

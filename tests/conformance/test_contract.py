@@ -43,7 +43,7 @@ def fails_with(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
     [
         ([], "name an operation"),
         (["lanes"], "no operation 'lanes'; there are run, seal"),
-        (["produce"], "no operation"),
+        (["forge"], "no operation"),
         (["echo"], "A is missing"),
         (["echo", "a"], "--at is missing"),
         (["echo", "a", "b", "--at", "t"], "an argument too many"),

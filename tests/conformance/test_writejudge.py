@@ -15,7 +15,7 @@ from aef_verify.conformance import contract
 from aef_verify.conformance.drive import Answer, Refusal, Reply
 from aef_verify.conformance.operation import Operation, Options
 from aef_verify.conformance.runner import judge_vector
-from aef_verify.conformance.writejudge import changes, snapshot
+from aef_verify.conformance.written import changes, snapshot
 from aef_verify.problems import InputError
 from tests.conformance.small_corpus import SmallCorpus, sha256
 
