@@ -16,7 +16,16 @@ from aef_verify.checkpoint.refusals import RefusedInputError, read_input
 from aef_verify.encoding.durations import parse_duration
 from aef_verify.encoding.times import given_time, instant
 
-__all__ = ["APPROVALS", "Decision", "LaneDecision", "RefusedInputError", "decide", "decide_again", "shown_beside"]
+__all__ = [
+    "APPROVALS",
+    "RESULT_STATUSES",
+    "Decision",
+    "LaneDecision",
+    "RefusedInputError",
+    "decide",
+    "decide_again",
+    "shown_beside",
+]
 
 APPROVALS = ("approved", "approved_with_exceptions")
 """The outcomes that release."""
@@ -32,6 +41,9 @@ _READ = {
     "incomparable": ("incomparable", "incomparable"),
 }
 """A result's status to the lane's status and reason; one that is not here reads as `not_measured` [VER-8]."""
+
+RESULT_STATUSES = frozenset(_READ)
+"""The statuses of a lane's result that this version knows (05 §5.3)."""
 
 
 class LaneDecision(NamedTuple):

@@ -65,7 +65,7 @@ def _named(value: object) -> Iterator[Refusal]:
         name = lane.get("lane") if isinstance(lane, dict) else None
         if isinstance(name, str):
             if name in names:
-                yield Refusal("duplicate-lane", f"lane {_shown(name)} stands twice")
+                yield Refusal("duplicate-lane", f"lane {quoted(name)} stands twice")
             names.add(name)
     exceptions = value.get("exceptions")
     for exception in exceptions if isinstance(exceptions, list) else ():
@@ -74,7 +74,7 @@ def _named(value: object) -> Iterator[Refusal]:
 
 
 def _of_exception(exception: dict[str, Any], lanes: set[str]) -> Iterator[Refusal]:
-    lane = _shown(exception["lane"])
+    lane = quoted(exception["lane"])
     if exception["lane"] not in lanes:
         yield Refusal("exception-unknown-lane", f"an exception is for lane {lane}, which the input does not have")
     if exception.get("evidence", []) == []:
@@ -103,5 +103,6 @@ def _fault(value: object) -> str:
     return "it is no JSON value that the reader schema accepts"
 
 
-def _shown(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name between quotes, of one that is too long to be any the beginning."""
     return repr(name[:_SHOWN])
