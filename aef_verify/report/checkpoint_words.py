@@ -6,6 +6,7 @@ one [VER-8], times are compared exactly [ENC-8], a claim is shown as a claim [CK
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -60,7 +61,7 @@ def _severity(rule: Document) -> str:
 
 
 def _evidence_present(rule: Document) -> str:
-    return f"at least {_counted(rule['runs'], 'run')} that count as evidence"
+    return f"at least {_counted(rule['runs'], 'run')} that count{'s' if rule['runs'] == 1 else ''} as evidence"
 
 
 def _comparison(rule: Document) -> str:
@@ -135,10 +136,25 @@ def _after(time: str, seconds: int) -> str:
     return later.isoformat() + time[19:]
 
 
-def exception_words(exception: Document, at: str) -> str:
-    """Return who accepts a failure, until when and why, and whether that holds at a time [DEC-2], [CKP-6]."""
-    by = exception["by"]
-    words = f"accepted by {cut(by['identity'], SHORT)}"
+def identity_words(by: Document, signed_by: Collection[str]) -> str:
+    """Return an identity with no more assurance than was verified: it signed the checkpoint, or claims [CKP-6]."""
+    if by["identity"] in signed_by:
+        return f"{cut(by['identity'], SHORT)} (who signed this checkpoint)"
+    claimed = by["assurance"]
+    return f"{cut(by['identity'], SHORT)} " + (
+        "(a claim)" if claimed == "self-attested" else f"({cut(claimed, SHORT)} is claimed, not verified)"
+    )
+
+
+def exception_words(exception: Document, at: str, signed_by: Collection[str]) -> str:
+    """Return who accepts a failure, until when and why, and whether that holds at a time [DEC-2], [CKP-6].
+
+    Args:
+        exception: as a decision input has it.
+        at: the time of reading.
+        signed_by: for whom the checkpoint's signature verified.
+    """
+    words = f"accepted by {identity_words(exception['by'], signed_by)}"
     if exception.get("requirement"):
         words += f" for {cut(exception['requirement'], SHORT)}"
     granted, expires = exception["at"], exception["expires"]
