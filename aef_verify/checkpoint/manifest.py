@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
-from aef_verify.checkpoint.decision import RESULT_STATUSES, Decision, decide
+from aef_verify.checkpoint.decision import RESULT_STATUSES, Decision, LaneDecision, decide
 from aef_verify.checkpoint.refusals import RefusedInputError, quoted
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.problems import InputError, Problem, ordered
@@ -147,21 +148,27 @@ def _known(recorded: Document) -> Document:
 
 
 def _decision_differences(recorded: Document, decided: Decision) -> Iterator[str]:
+    """Say what differs: outcome and lanes, or else the reasons, which follow from them."""
     gives = "the recorded input gives"
-    yield from _differs("the recorded outcome", recorded["outcome"], gives, decided.outcome)
-    names = [lane["lane"] for lane in recorded["lanes"]]
-    if names != [lane.lane for lane in decided.lanes]:
-        yield f"the recorded lanes are {_list(names)}; {gives} {_list([lane.lane for lane in decided.lanes])}"
-        return
-    for lane, other in zip(recorded["lanes"], decided.lanes, strict=True):
-        yield from _differs(f"the recorded status of lane {other.lane}", lane["status"], gives, other.status)
-        if lane["blocking"] != other.blocking:
-            yield f"lane {other.lane} is recorded as {_blocking(lane)}, and was decided as {_blocking(other._asdict())}"
-        axes = list(other.axes) or None
-        if lane.get("axes") != axes:
-            yield f"the recorded axes of lane {other.lane} are {_axes(lane.get('axes'))}; {gives} {_axes(axes)}"
-    if recorded["reasons"] != list(decided.reasons):
-        yield f"the recorded reasons are {_list(recorded['reasons'])}; {gives} {_list(decided.reasons)}"
+    found = list(_differs("the recorded outcome", recorded["outcome"], gives, decided.outcome))
+    names, given = [lane["lane"] for lane in recorded["lanes"]], [lane.lane for lane in decided.lanes]
+    if names != given:
+        found += _first_difference("lane {} of the recorded decision", names, gives, given)
+    else:
+        for lane, other in zip(recorded["lanes"], decided.lanes, strict=True):
+            found += _lane_differences(lane, other, gives)
+    if not found:
+        found += _first_difference("reason {} of the recorded decision", recorded["reasons"], gives, decided.reasons)
+    yield from found
+
+
+def _lane_differences(lane: Document, decided: LaneDecision, gives: str) -> Iterator[str]:
+    yield from _differs(f"the recorded status of lane {decided.lane}", lane["status"], gives, decided.status)
+    if lane["blocking"] != decided.blocking:
+        yield f"lane {decided.lane} is recorded as {_kind(lane['blocking'])}, but decided as {_kind(decided.blocking)}"
+    axes = list(decided.axes) or None
+    if lane.get("axes") != axes:
+        yield f"the recorded axes of lane {decided.lane} are {_axes(lane.get('axes'))}, but {gives} {_axes(axes)}"
 
 
 def _evidence(lanes: Sequence[Document], decided: Sequence[Document]) -> Iterator[str]:
@@ -203,22 +210,30 @@ def _lanes(lanes: Sequence[Document], decided: Sequence[Document]) -> Iterator[s
     """Compare names, blocking, freshness (as written) and order of the lanes."""
     names, given = ([lane["lane"] for lane in side] for side in (lanes, decided))
     if names != given:
-        yield f"the lanes decided on are {_list(given)}; the checkpoint's are {_list(names)}"
+        yield from _first_difference("lane {} of the recorded input", given, "the checkpoint's is", names)
         return
     for lane, other in zip(lanes, decided, strict=True):
         if lane["blocking"] != other["blocking"]:
-            yield f"lane {lane['lane']} is {_blocking(lane)}, and was decided as {_blocking(other)}"
+            yield f"lane {lane['lane']} is {_kind(lane['blocking'])}, but decided as {_kind(other['blocking'])}"
         if lane.get("freshness") != other.get("freshness"):
-            yield (
-                f"lane {lane['lane']} has the freshness {lane.get('freshness', 'none')}, and was decided with "
-                f"{other.get('freshness', 'none')}"
+            whose = "it was decided with"
+            yield from _differs(
+                f"the freshness of lane {lane['lane']}", lane.get("freshness"), whose, other.get("freshness")
             )
 
 
 def _differs(what: str, found: object, whose: str, wanted: object) -> Iterator[str]:
     """Say that two values differ, in two halves of a sentence."""
     if found != wanted:
-        yield f"{what} is {_word(found)}; {whose} {_word(wanted)}"
+        yield f"{what} is {_word(found)}, but {whose} {_word(wanted)}"
+
+
+def _first_difference(what: str, found: Sequence[str], whose: str, wanted: Sequence[str]) -> Iterator[str]:
+    """Say where two lists first differ; `what` has a place for the number."""
+    for number, pair in enumerate(zip_longest(found, wanted), 1):
+        if pair[0] != pair[1]:
+            yield from _differs(what.format(number), pair[0], whose, pair[1])
+            return
 
 
 def _by_name(lanes: Iterable[Document]) -> dict[str, Document]:
@@ -233,8 +248,8 @@ def _run_hashes(lane: Document) -> frozenset[str]:
     return frozenset(run["runHash"] for run in lane.get("runs", ()))
 
 
-def _blocking(lane: Document) -> str:
-    return "blocking" if lane["blocking"] else "advisory"
+def _kind(blocking: bool) -> str:
+    return "blocking" if blocking else "advisory"
 
 
 def _axes(axes: Sequence[str] | None) -> str:
@@ -243,12 +258,6 @@ def _axes(axes: Sequence[str] | None) -> str:
 
 def _word(value: object) -> str:
     return quoted(value) if isinstance(value, str) else "none"
-
-
-def _list(words: Sequence[str]) -> str:
-    shown = ", ".join(quoted(word) for word in words[:_MOST])
-    more = len(words) - _MOST
-    return (f"{shown} and {more} others" if more > 0 else shown) or "none"
 
 
 def _joined(parts: Sequence[str]) -> str:
