@@ -36,6 +36,7 @@ from aef_verify.checkpoint.measuring import Measuring
 from aef_verify.checkpoint.severity import scope_of, severity_status
 from aef_verify.checkpoint.threshold import threshold_status
 from aef_verify.run.store import RunStore, StoredRun
+from aef_verify.run.verify import RunReport
 from aef_verify.schemas import accepts
 
 Document = dict[str, Any]
@@ -72,6 +73,7 @@ class LaneRun(NamedTuple):
         path: the folder it was found in; None where it was not found.
         outcome: what the verifier says of it (04 §4.5): `intact`, `unsealed` or `invalid`; None where not found.
         reasons: why the lane may not rely on it, for people; empty where it may [LANE-1].
+        report: what the verifier says of it in full; None where not found.
     """
 
     run_id: str
@@ -80,6 +82,7 @@ class LaneRun(NamedTuple):
     path: str | None
     outcome: str | None
     reasons: tuple[str, ...]
+    report: RunReport | None = None
 
     @property
     def found(self) -> bool:
@@ -149,7 +152,7 @@ class _Use(NamedTuple):
             return LaneRun(self.run_id, self.run_hash, baseline, None, None, (missing,))
         run, facts = self.found
         reasons = ineligible(facts, binding, versioned=not baseline)
-        return LaneRun(self.run_id, self.run_hash, baseline, run.path, facts.outcome, reasons)
+        return LaneRun(self.run_id, self.run_hash, baseline, run.path, facts.outcome, reasons, run.report)
 
 
 class _Room(NamedTuple):
