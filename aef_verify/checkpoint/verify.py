@@ -199,7 +199,7 @@ def _against_runs(
     found = evaluate_lanes(document, store, otherwise, compared)
     problems: list[Problem] = []
     for lane in found:
-        problems += _run_problems(lane)
+        problems += run_problems(lane)
         if lane.lane in compared:
             problems += _differences(lane, recorded[lane.lane])
     return _reports(document, found, recorded), tuple(ordered(problems))
@@ -232,7 +232,7 @@ def _reports(
     )
 
 
-def _run_problems(lane: LaneEvaluation) -> Iterator[Problem]:
+def run_problems(lane: LaneEvaluation) -> Iterator[Problem]:
     """Yield each run and baseline that is not there, or there and not intact."""
     for run in lane.runs:
         path = f"lanes/{lane.lane}/runs/{run.run_id}"
