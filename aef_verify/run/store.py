@@ -48,7 +48,10 @@ class StoredRun:
     @cached_property
     def report(self) -> RunReport:
         """The verifier's report; raises InputError where the run cannot be read or changes meanwhile."""
-        return verify_run(self.path, policy=self._policy, details=True, watch=self._watch)
+        report = verify_run(self.path, policy=self._policy, details=True, watch=self._watch)
+        if report.run_id != self.run_id:
+            raise InputError(f"{self.path}/{RUN}: changed meanwhile; verify again when nothing writes to it")
+        return report
 
     @property
     def run_hash(self) -> str:
@@ -91,6 +94,7 @@ class RunStore:
         found, links = search(root)
         self.links = tuple(sorted(links, key=os.fsencode))
         self._named: dict[str, list[StoredRun]] = {}
+        self._found: dict[str, dict[str, StoredRun]] = {}
         for place in sorted(found, key=path_bytes):
             run_id = text_in(_header(place.path), "runId")
             if run_id is not None:
@@ -106,8 +110,14 @@ class RunStore:
 
     def find(self, run_id: str, run_hash: str) -> StoredRun | None:
         """Return the run of an id and a run hash [CKP-8]: an intact copy, else the first one; None without any."""
-        copies = [run for run in self.named(run_id) if run.run_hash == run_hash]
-        return next((run for run in copies if run.intact), copies[0] if copies else None)
+        if run_id not in self._found:
+            # Once for an id, however many run hashes it is asked for under.
+            by_hash: dict[str, StoredRun] = {}
+            for run in self.named(run_id):
+                if not by_hash.setdefault(run.run_hash, run).intact and run.intact:
+                    by_hash[run.run_hash] = run
+            self._found[run_id] = by_hash
+        return self._found[run_id].get(run_hash)
 
 
 def _header(folder: str) -> Document | None:
