@@ -14,8 +14,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from io import BufferedReader
 from typing import cast
 
@@ -26,8 +27,11 @@ from aef_verify.problems import InputError
 OUTPUT_BYTES = 128 << 20
 """The most a program may print; an envelope over the largest seal is half of it."""
 
-MESSAGE_BYTES = 16 << 10
+ERROR_BYTES = 1 << 20
 """What is kept of standard error; the rest is read and dropped."""
+
+MESSAGE_BYTES = 16 << 10
+"""What of it a message is looked for in."""
 
 TIMEOUT = 120.0
 """Seconds one call may take."""
@@ -35,23 +39,26 @@ TIMEOUT = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Exit 0: the JSON value that was printed."""
+    """Exit 0: the JSON value that was printed, and all that was, on both outputs."""
 
     value: object
+    printed: bytes = field(default=b"", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Exit 2: the message, never blank."""
+    """Exit 2: the message, never blank, and all that was printed."""
 
     message: str
+    printed: bytes = field(default=b"", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Anything else, in one line."""
+    """Anything else, in one line, and what was printed as far as a judge may ask."""
 
     reason: str
+    printed: bytes = field(default=b"", compare=False, repr=False)
 
 
 Reply = Answer | Refusal | Failure
@@ -65,19 +72,64 @@ def in_process(arguments: Sequence[str]) -> Reply:
         printed = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except InputError as refusal:
         message = str(refusal)
-        return Refusal(message) if message.strip() else Failure("refused without a message")
+        return (
+            Refusal(message, message.encode("utf-8", "surrogatepass"))
+            if message.strip()
+            else Failure("refused without a message")
+        )
     except Exception as failure:
         # As a program would exit 1: a failure of ours is an answer to the vector, and ends nothing.
         return Failure(f"unexpected failure: {type(failure).__name__}: {failure}")
     return answer(printed)
 
 
-def answer(printed: bytes) -> Answer | Failure:
-    """Return the one JSON value that was printed at exit 0, or the failure that it is none."""
+Changes = Mapping[str, str | None]
+"""Environment variables to set; None: to remove."""
+
+
+def in_environment(driver: Driver, changes: Changes) -> Driver:
+    """Return a driver whose calls have these variables, and else what they had."""
+    if isinstance(driver, Program):
+        had = os.environ if driver.environment is None else driver.environment
+        return replace(driver, environment=_changed(had, changes))
+
+    def call(arguments: Sequence[str]) -> Reply:
+        with _environment(changes):
+            return driver(arguments)
+
+    return call
+
+
+def _changed(had: Mapping[str, str], changes: Changes) -> dict[str, str]:
+    wanted = {**had, **changes}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+@contextmanager
+def _environment(changes: Changes) -> Iterator[None]:
+    """Give this process other variables for a while; nothing else may run in it that asks for them."""
+    before = {name: os.environ.get(name) for name in changes}
+    try:
+        _set(changes)
+        yield
+    finally:
+        _set(before)
+
+
+def _set(changes: Changes) -> None:
+    for name, value in changes.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def answer(printed: bytes, said: bytes = b"") -> Answer | Failure:
+    """Return the one JSON value that was printed at exit 0, or the failure that it is none; `said` is the rest."""
     if not printed.strip():
         return Failure("exit 0, and nothing on standard output")
     try:
-        return Answer(parse(printed))
+        return Answer(parse(printed), printed + said)
     except (EncodingError, RecursionError) as fault:
         return Failure(f"exit 0, but standard output is not one JSON value in UTF-8: {fault}")
 
@@ -90,11 +142,15 @@ class Program:
         words: the program and its leading arguments; no shell is involved.
         timeout: seconds one call may take.
         output_bytes: the most it may print on standard output.
+        folder: where it runs; None: where this process does.
+        environment: its environment; None: that of this process.
     """
 
     words: tuple[str, ...]
     timeout: float = TIMEOUT
     output_bytes: int = OUTPUT_BYTES
+    folder: str | None = None
+    environment: Mapping[str, str] | None = None
 
     def __call__(self, arguments: Sequence[str]) -> Reply:
         """Run the program once and return what came of it; one that is not done in time is ended."""
@@ -105,6 +161,8 @@ class Program:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
+                cwd=self.folder,
+                env=self.environment,
             )
         except (OSError, ValueError) as fault:
             return Failure(f"cannot be started: {fault}")
@@ -125,7 +183,7 @@ class Program:
         assert process.stdout is not None
         assert process.stderr is not None
         printed = _Reader(cast(BufferedReader, process.stdout), self.output_bytes, lambda: _end(process))
-        said = _Reader(cast(BufferedReader, process.stderr), MESSAGE_BYTES, None)
+        said = _Reader(cast(BufferedReader, process.stderr), ERROR_BYTES, None)
         deadline = time.monotonic() + self.timeout
         in_time = printed.ended_by(deadline) and said.ended_by(deadline)
         try:
@@ -140,7 +198,7 @@ class Program:
             return Failure(f"printed more than {self.output_bytes:,} bytes; ended")
         if not in_time:
             return Failure(f"no answer within {self.timeout:g} seconds; ended")
-        return _reply(process.returncode, bytes(printed.kept), _line(bytes(said.kept)))
+        return _reply(process.returncode, bytes(printed.kept), bytes(said.kept))
 
 
 def program(command: str, timeout: float = TIMEOUT) -> Program:
@@ -211,12 +269,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         return
 
 
-def _reply(status: int, printed: bytes, message: str) -> Reply:
+def _reply(status: int, printed: bytes, errors: bytes) -> Reply:
+    message = _line(errors[:MESSAGE_BYTES])
     said = f": {message}" if message else ""
     if status == 0:
-        return answer(printed)
+        return answer(printed, errors)
     if status == 2:
-        return Refusal(message) if message else Failure("exit 2 without a message on standard error")
+        return Refusal(message, printed + errors) if message else Failure("exit 2 without a message on standard error")
     if status < 0:
         return Failure(f"ended by {_signal_name(-status)}{said}")
     return Failure(f"exit {status}{said}")

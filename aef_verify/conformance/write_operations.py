@@ -38,10 +38,19 @@ def _produce(arguments: Sequence[str], options: Options) -> object:
     return {"results": produce_file(scenario, out)}
 
 
+def _job(arguments: Sequence[str], options: Options) -> object:
+    at = time_given(options, "--at")
+    from aef_verify.runner.job import run_job
+
+    plan, runner, target, out = arguments
+    return {"events": run_job(plan, runner, target, out, at=at).events}
+
+
 WRITING: dict[str, Operation] = {
     "summarize": Operation(_summarize, ("DIR", "REQUEST")),
     "produce": Operation(_produce, ("SCENARIO", "OUT")),
     "seal-write": Operation(_seal_write, ("DIR",), {"--sealed-by": True, "--sealed-at": True}),
+    "job": Operation(_job, ("PLAN", "RUNNER", "TARGET", "OUT"), {"--at": True}),
     "sign": Operation(_sign, ("FILE", "KEY"), {"--payload-type": True}),
 }
 """The operations that write, by name."""

@@ -2,8 +2,8 @@
 
 Rules kept: never byte for byte; always with this project's own verifier, whoever is tested, as the
 reference verifier; a `refused` vector passes with exit 2 and a message, and with nothing written. Each
-judge works on a fresh scratch copy of its vector. What a producer writes is judged in `producejudge`;
-`WRITING` is where the judges of further writing kinds join.
+judge works on a fresh scratch copy of its vector. What a producer writes is judged in `producejudge`,
+a job in `jobjudge`; `WRITING` is where the judges of further writing kinds join.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Mapping
 
 from aef_verify.conformance.case import Case, inside, read_value, shown
 from aef_verify.conformance.index import CorpusError, blocks
+from aef_verify.conformance.jobjudge import JOB
 from aef_verify.conformance.judge import Judge, differences, problem_differences
 from aef_verify.conformance.producejudge import PRODUCING
 from aef_verify.conformance.written import changes, snapshot, verified
@@ -123,6 +124,7 @@ def _judge_verifies(case: Case, envelope: Mapping[str, object], file: str, paylo
 
 
 WRITING: dict[str, Judge] = {
+    **JOB,
     **PRODUCING,
     "seal-write": judge_seal_write,
     "sign": judge_sign,
