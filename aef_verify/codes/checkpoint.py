@@ -138,7 +138,7 @@ OUTCOMES: tuple[Row, ...] = (
         "expired",
         "DEC-3 CKP-10",
         "The evidence is older than a lane allows, or a newer version is known.",
-        _NEW_EVIDENCE,
+        "Decide a new checkpoint over fresh evidence, of the version that is to be released now.",
     ),
     (
         DECISION,
