@@ -57,7 +57,7 @@ ROWS: tuple[Row, ...] = (
         STREAM,
         "time",
         "STRM-3 STRM-4 ENC-8",
-        "An event is earlier than the one before it, or a run began before the job was accepted or ended after the job.",
+        "An event is earlier than the one before it, or a run began before its job was accepted or ended after it did.",
         "Check the runner's clock; a run from before the job is older evidence, which no plan authorizes.",
     ),
     (
