@@ -136,19 +136,11 @@ def _decision(recorded: Document, given: Document) -> Iterator[str]:
     except RefusedInputError as refusal:
         yield f"the recorded input cannot be decided: {refusal}"
         return
-    if _known(recorded) != decided.document():
-        yield from _decision_differences(recorded, decided)
-
-
-def _known(recorded: Document) -> Document:
-    """Return what this version defines of a recorded decision."""
-    members = ("lane", "status", "blocking", "axes")
-    lanes = [{member: lane[member] for member in members if member in lane} for lane in recorded["lanes"]]
-    return {"outcome": recorded["outcome"], "lanes": lanes, "reasons": recorded["reasons"]}
+    yield from _decision_differences(recorded, decided)
 
 
 def _decision_differences(recorded: Document, decided: Decision) -> Iterator[str]:
-    """Say what differs: outcome and lanes, or else the reasons, which follow from them."""
+    """Compare every member that this version defines; the reasons last, as they follow from the rest."""
     gives = "the recorded input gives"
     found = list(_differs("the recorded outcome", recorded["outcome"], gives, decided.outcome))
     names, given = [lane["lane"] for lane in recorded["lanes"]], [lane.lane for lane in decided.lanes]

@@ -78,7 +78,7 @@ def compared(pairs: int, start: int, numerator: int, halvings: int, bits: int = 
         start: above half of the pairs.
         numerator: at least 1.
         halvings: at least 0.
-        bits: those of the first enclosure.
+        bits: those of the first enclosure; at least `pairs.bit_length()`, so that no lower bound becomes 0.
 
     Returns:
         -1, 0 or 1 as the sum is below, equal or above.
