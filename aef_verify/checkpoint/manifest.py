@@ -16,7 +16,7 @@ from typing import Any
 
 from aef_verify.checkpoint.decision import RESULT_STATUSES, Decision, LaneDecision, decide
 from aef_verify.checkpoint.refusals import RefusedInputError, quoted
-from aef_verify.encoding.ijson import UnreadableError, read_object
+from aef_verify.encoding.ijson import LimitError, UnreadableError, read_object
 from aef_verify.problems import InputError, Problem, ordered
 from aef_verify.schemas import accepts, explain
 
@@ -49,17 +49,21 @@ def read_manifest(data: bytes) -> Document:
     try:
         document = read_object(data)
     except UnreadableError as fault:
-        raise InputError(f"the checkpoint manifest does not read: {fault}") from None
+        rule = "[ENC-17]" if isinstance(fault, LimitError) else "[ENC-1]"
+        raise InputError(f"the checkpoint manifest does not read: {fault} {rule}") from None
     if accepts("checkpoint", "reader", document):
         return document
     version = document.get("schemaVersion")
     if isinstance(version, str) and _ANY.fullmatch(version) and not version.startswith("1."):
         raise InputError(
-            f"the checkpoint manifest is of AEF {quoted(version)}; this reader reads major version 1 alone"
+            f"the checkpoint manifest is of AEF {quoted(version)}; this reader reads major version 1 alone [VER-4]: "
+            "use one for that version"
         )
     faults = explain("checkpoint", "reader", document)
     why = f"{faults[0].pointer or '(document)'}: {faults[0].message}" if faults else "its schema refuses it"
-    raise InputError(f"this is no checkpoint manifest: {why}")
+    if faults and faults[0].pointer == "/subject/version":
+        why += "; resolve it before any run is made [CKP-1]"
+    raise InputError(f"this is no checkpoint manifest that a reader accepts [VER-3]: {why}")
 
 
 def is_later(document: Mapping[str, Any]) -> bool:
