@@ -16,7 +16,7 @@ from aef_verify.problems import InputError
 @click.argument("file")
 @click.option("--runs", metavar="DIR", help="The folder that holds the runs; without it nothing is approved.")
 @click.option("--policy", metavar="FILE", help="The trust policy: whose signatures count, who may withhold blobs.")
-@click.option("--envelope", metavar="FILE", help="The signature, where it is not NAME.dsse.json beside NAME.json.")
+@click.option("--envelope", metavar="FILE", help="The signature, where it is not beside FILE; needs --policy.")
 @click.option("--at", metavar="TIME", help="The time of reading, such as 2026-10-02T14:00:00Z; by default the present.")
 @click.option("--superseded-by", metavar="VERSION", help="A newer version of the subject that you know of.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as one JSON value.")
@@ -42,6 +42,8 @@ def checkpoint(
 
     if [file, policy, envelope].count("-") > 1:
         raise click.UsageError("only one of FILE, --policy and --envelope can be standard input")
+    if envelope is not None and policy is None:
+        raise click.UsageError("--envelope needs --policy, which says whose signatures count")
     trusted = policy_given(policy)
     beside = envelope or _beside(file)
     report = verify_checkpoint(
