@@ -18,6 +18,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, 
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from aef_verify.conformance import drive
 from aef_verify.conformance.case import Case, UnmetError, read_expected
@@ -44,16 +45,33 @@ class Verdict:
 
 
 Progress = Callable[[int, int], None]
+Item = TypeVar("Item")
+Done = TypeVar("Done")
 
 
 def judge_vector(corpus: Corpus, vector: Vector, driver: Driver, scratch: str | None = None) -> Verdict:
     """Judge one vector; its scratch folder, below `scratch`, is removed whatever happens."""
-    try:
+
+    def checked() -> Sequence[str]:
         check(corpus, vector)
-        if vector.kind not in JUDGES:
-            return Verdict(vector, UNSUPPORTED, (f"not supported yet: {vector.kind}",))
+        return ()
+
+    def judged() -> Sequence[str]:
         with tempfile.TemporaryDirectory(prefix="aef-conformance-", dir=scratch) as folder:
-            lines = JUDGES[vector.kind](_made_ready(corpus, vector, driver, folder))
+            return JUDGES[vector.kind](made_ready(corpus, vector, driver, folder))
+
+    verdict = verdict_of(vector, checked)
+    if verdict.outcome != PASSED:
+        return verdict
+    if vector.kind not in JUDGES:
+        return Verdict(vector, UNSUPPORTED, (f"not supported yet: {vector.kind}",))
+    return verdict_of(vector, judged)
+
+
+def verdict_of(vector: Vector, judge: Callable[[], Sequence[str]]) -> Verdict:
+    """Return what came of a vector, of which `judge` gives the differences or raises whatever it stumbles over."""
+    try:
+        lines = tuple(judge())
     except SkippedError as reason:
         return Verdict(vector, SKIPPED, (str(reason),))
     except UnmetError as unmet:
@@ -65,10 +83,10 @@ def judge_vector(corpus: Corpus, vector: Vector, driver: Driver, scratch: str | 
     except Exception as failure:
         # A vector is hostile input: what its judge stumbles over fails the vector, never the run of all.
         return Verdict(vector, FAILED, (f"cannot be judged: {type(failure).__name__}: {failure}",))
-    return Verdict(vector, FAILED if lines else PASSED, tuple(lines))
+    return Verdict(vector, FAILED if lines else PASSED, lines)
 
 
-def _made_ready(corpus: Corpus, vector: Vector, driver: Driver, scratch: str) -> Case:
+def made_ready(corpus: Corpus, vector: Vector, driver: Driver, scratch: str) -> Case:
     """Return a vector ready to judge: where it lies, or a scratch copy with its recipe performed."""
     base = vector.path.rpartition("/")[0] if vector.is_file else vector.path
     folder = os.path.join(corpus.root, *base.split("/")) if base else corpus.root
@@ -119,20 +137,25 @@ def _verdicts(
     elif program is None:
         yield from _in_processes(corpus, vectors, jobs, scratch)
     else:
-        with ThreadPoolExecutor(jobs) as pool:
-            futures = {
-                pool.submit(judge_vector, corpus, vector, program, scratch): number
-                for number, vector in enumerate(vectors)
-            }
-            try:
-                yield from ((futures[done], done.result()) for done in _done(futures))
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                while not all(future.done() for future in futures):
-                    # One may have been on its way when the others were ended.
-                    drive.end_running()
-                    time.sleep(_LOOK)
-                raise
+        yield from in_threads(lambda vector: judge_vector(corpus, vector, program, scratch), vectors, jobs)
+
+
+def in_threads(work: Callable[[Item], Done], items: Sequence[Item], jobs: int) -> Iterator[tuple[int, Done]]:
+    """Yield (position, what the work on that item gave) as it comes, `jobs` at once.
+
+    The work calls programs by `drive`. Where the caller stops, as an interrupt makes it, these are ended.
+    """
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = {pool.submit(work, item): number for number, item in enumerate(items)}
+        try:
+            yield from ((futures[done], done.result()) for done in _done(futures))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while not all(future.done() for future in futures):
+                # One may have been on its way when the others were ended.
+                drive.end_running()
+                time.sleep(_LOOK)
+            raise
 
 
 def _in_processes(corpus: Corpus, vectors: Sequence[Vector], jobs: int, scratch: str) -> Iterator[tuple[int, Verdict]]:
@@ -188,7 +211,7 @@ _LOOK = 0.05
 """Seconds between two looks at what is done."""
 
 
-def _done(futures: Iterable[Future[Verdict]]) -> Iterator[Future[Verdict]]:
+def _done(futures: Iterable[Future[Done]]) -> Iterator[Future[Done]]:
     """Yield futures as they are done; a signal comes between two looks, as within one it could leave a lock taken."""
     waiting = set(futures)
     while waiting:

@@ -1,0 +1,157 @@
+"""Mutations of the rules of a memory pair (docs/MEMORY_PAIR.md), of which no vector knows."""
+
+from __future__ import annotations
+
+from aef_verify.conformance.selfcheck.mutation import of
+
+MUTATIONS = (
+    *of(
+        "memory/pair_rules.py",
+        "memory/test_pair_values.py memory/test_pair.py",
+        (
+            "pair-role",
+            "RES-10",
+            "A normal arm may state what is the oracle's.",
+            "    if fields.role == ORACLE:\n        return\n",
+            "    return\n",
+        ),
+        (
+            "pair-diagnostic",
+            "",
+            "An oracle may pass for more than a diagnosis.",
+            "if fields.diagnostic_only != (fields.role == ORACLE):",
+            "if False:",
+        ),
+        (
+            "pair-gate-of-the-oracle",
+            "GATE-1",
+            "An oracle may have a gate.",
+            "        if arm.decided:\n",
+            "        if False:\n",
+        ),
+        (
+            "pair-gate-outcome",
+            "GATE-1",
+            "A gate may decide otherwise than its results and threshold.",
+            "if arm.decisions[0] != due:",
+            "if False:",
+        ),
+        (
+            "pair-complete",
+            "RUN-5",
+            "An aborted arm may call itself complete.",
+            "if fields.complete != arm.is_complete:",
+            "if False:",
+        ),
+        (
+            "pair-interrupted",
+            "RUN-5",
+            "An aborted arm may state an accuracy.",
+            '        if value is not None:\n            found.of_run(arm, "pair-interrupted"',
+            '        if False:\n            found.of_run(arm, "pair-interrupted"',
+        ),
+        (
+            "pair-counts",
+            "SUM-5",
+            "An arm may count other questions than its results hold.",
+            "if questions is None or questions.number != observed:",
+            "if False:",
+        ),
+        (
+            "pair-accuracy",
+            "SUM-5",
+            "An arm may state another accuracy than its results give.",
+            "return abs(stated - expected) <= TOLERANCE * max(1.0, abs(expected))",
+            "return True",
+        ),
+        (
+            "pair-calls",
+            "SUM-7",
+            "Questions may have been answered without calls.",
+            "if fields.calls < least:",
+            "if False:",
+        ),
+        (
+            "pair-source",
+            "RUN-8",
+            "The arms may have read different inputs.",
+            "if left.source_inputs_digest != right.source_inputs_digest:",
+            "if False:",
+        ),
+        (
+            "pair-roster",
+            "RUN-8",
+            "The arms may have been asked different questions.",
+            "if normal.is_complete and oracle.is_complete and first != second:",
+            "if False:",
+        ),
+        (
+            "pair-link",
+            "SEAL-4",
+            "An oracle may name another seal than the normal arm's.",
+            "if normal.is_sealed and stated != normal.run_hash:",
+            "if False:",
+        ),
+        (
+            "pair-gap",
+            "SUM-5",
+            "The gap need not be stated.",
+            "elif stated is None or not is_near(stated, expected):",
+            "elif stated is not None and not is_near(stated, expected):",
+        ),
+        (
+            "pair-order",
+            "RUN-5",
+            "The oracle may start before the normal arm ended.",
+            "time_key(started) < time_key(ended)",
+            "False",
+        ),
+        (
+            "pair-suite",
+            "RUN-8",
+            "Both arms may be one evaluation.",
+            "if normal.suite_digest == oracle.suite_digest:",
+            "if False:",
+        ),
+        (
+            "pair-model-mode",
+            "RUN-7",
+            "A live arm may be compared with a scripted one.",
+            "if normal.target_mode != oracle.target_mode:",
+            "if False:",
+        ),
+        (
+            "pair-model-judges",
+            "RUN-9",
+            "The arms may have been judged by different judges.",
+            "if normal.judges != oracle.judges and",
+            "if False and",
+        ),
+        ("pair-run", "RUN-13", "Both arms may have one id.", "if normal.run_id == oracle.run_id:", "if False:"),
+        (
+            "pair-definition",
+            "RUN-8",
+            "The arms may have different definitions.",
+            "elif first.reads and second.reads and first.shared != second.shared:",
+            "elif False:",
+        ),
+    ),
+    *of(
+        "memory/gate.py",
+        "memory/test_gate.py",
+        (
+            "gate-unscored-passes",
+            "GATE-1",
+            "Questions without a verdict count as passed.",
+            "if 100 * passed >= due:",
+            "if 100 * (passed + planned - scored) >= due:",
+        ),
+        (
+            "gate-nothing-scored",
+            "GATE-1",
+            "A gate ships where nothing was scored.",
+            "    if not scored:\n        return INCONCLUSIVE\n",
+            "",
+        ),
+    ),
+)

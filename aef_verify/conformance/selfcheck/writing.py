@@ -1,0 +1,176 @@
+"""Mutations of what writes: seals, signatures, summaries and whole runs."""
+
+from __future__ import annotations
+
+from aef_verify.conformance.selfcheck.mutation import of
+
+MUTATIONS = (
+    *of(
+        "writing/seal.py",
+        "writing/test_seal.py",
+        (
+            "seal-open-run",
+            "SEAL-1",
+            "A run that is not closed is sealed.",
+            "    if not is_closed(run):\n",
+            "    if False:\n",
+        ),
+        (
+            "seal-before-end",
+            "SEAL-5",
+            "A run is sealed at a time before it ended.",
+            "if time_key(sealed_at) < time_key(str(ended)):",
+            "if False:",
+        ),
+        (
+            "seal-twice",
+            "SEAL-1 RUN-4",
+            "A sealed run is sealed again.",
+            "if any(entry.path == SEAL for entry in (*folder.files, *folder.irregular)):",
+            "if False:",
+        ),
+        (
+            "ingest-names",
+            "SEAL-1 RUN-3",
+            "A run with forbidden names is sealed.",
+            '    if problems:\n        first = problems[0]\n        raise InputError(f"{folder.root}: {first.path}: {first.detail} [RUN-3]',
+            '    if False:\n        first = problems[0]\n        raise InputError(f"{folder.root}: {first.path}: {first.detail} [RUN-3]',
+        ),
+        (
+            "ingest-documents",
+            "SEAL-1",
+            "A host seals files that are not valid.",
+            'if sealed_by == "ingest":',
+            "if False:",
+        ),
+        (
+            "seal-judges",
+            "SEAL-5",
+            "A seal names no judges.",
+            'judges = run.get("judges") or []',
+            "judges: list[object] = []",
+        ),
+        (
+            "seal-copies",
+            "SEAL-5",
+            "A seal copies members of the header that it should leave out.",
+            "return {name: value[name] for name in names if value.get(name) is not None}",
+            "return dict(value)",
+        ),
+    ),
+    *of(
+        "writing/sign.py",
+        "writing/test_sign.py",
+        (
+            "sign-key-id",
+            "SIG-1 SIG-3",
+            "An envelope names no key.",
+            '"signatures": [{"keyid": public.keyid, ',
+            '"signatures": [{',
+        ),
+        (
+            "sign-type",
+            "SIG-1",
+            "The type of the payload is not signed.",
+            "message = pae(payload_type, payload)",
+            'message = pae("", payload)',
+        ),
+        (
+            "sign-curve",
+            "SIG-2",
+            "A key on another curve signs.",
+            "if not isinstance(key.curve, SECP256R1):",
+            "if False:",
+        ),
+        (
+            "sign-encrypted",
+            "SIG-2",
+            "The labels of a key are not looked at.",
+            'if label != "PRIVATE KEY":',
+            "if False:",
+        ),
+    ),
+    *of(
+        "writing/run.py",
+        "writing/test_run.py",
+        (
+            "write-invalid",
+            "VER-2",
+            "A run with a document that is not valid is written.",
+            'if not accepts(schema, "writer", document):',
+            "if False:",
+        ),
+        (
+            "write-open",
+            "RUN-4 RUN-5",
+            "A run that is not closed is written.",
+            "    if not is_closed(run.run):\n",
+            "    if False:\n",
+        ),
+        ("write-unsound", "SEAL-1", "A run with a problem is written.", "    if report.problems:\n", "    if False:\n"),
+    ),
+    *of(
+        "writing/whole.py",
+        "writing/test_seal.py writing/test_atomic.py",
+        (
+            "write-over",
+            "SEAL-1 RUN-4",
+            "A file that is there is written over.",
+            "os.link(temporary, path)",
+            "os.replace(temporary, path)",
+        ),
+    ),
+    *of(
+        "writing/summarize.py",
+        "writing/test_summarize.py",
+        (
+            "summarize-undeclared",
+            "SUM-1",
+            "A summary has an entry for a metric that is not declared.",
+            "            if entry.metric not in kinds:\n",
+            "            if False:\n",
+        ),
+        (
+            "summarize-twice",
+            "SUM-9",
+            "A summary has an entry twice.",
+            "            if key in seen:\n",
+            "            if False:\n",
+        ),
+        (
+            "summarize-verdict",
+            "SUM-6",
+            "An entry where nothing was measured has a verdict.",
+            '"not_measured" if value is None else entry.verdict or "scored"',
+            'entry.verdict or "scored"',
+        ),
+        (
+            "summarize-count",
+            "SUM-5",
+            "The value of a count is its mean.",
+            'return total if total is None or kind == "count" else total / figures.n',
+            "return total if total is None else total / figures.n",
+        ),
+        (
+            "summarize-given-value",
+            "SUM-8",
+            "A producer's figure stands where AEF computes one.",
+            "if not _is_given(entry) and entry.value is not None:",
+            "if False:",
+        ),
+        (
+            "summarize-due-value",
+            "SUM-8",
+            "An aggregate that AEF does not define needs no figure.",
+            "if _is_given(entry) and entry.value is None:",
+            "if False:",
+        ),
+        (
+            "summarize-usage",
+            "SUM-7",
+            "The usage of a role is that of its last entry.",
+            "total[name] = total.get(name, 0) + figure",
+            "total[name] = figure",
+        ),
+    ),
+)
