@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from aef_verify.run.reader import ReadError, Run, open_run
     from aef_verify.run.results import result_id
     from aef_verify.run.verify import Overlays, RunReport, verify_run
+    from aef_verify.writing.producer import Case, Check, write_run
+    from aef_verify.writing.run import Written
     from aef_verify.writing.seal import seal_run
     from aef_verify.writing.sign import sign_file
 
 __all__ = [
+    "Case",
+    "Check",
     "EnvelopeReport",
     "EvidenceReport",
     "InputError",
@@ -41,6 +45,7 @@ __all__ = [
     "SealReport",
     "SuiteComparison",
     "TrustPolicy",
+    "Written",
     "compare_suites",
     "effective_view",
     "load_policy",
@@ -55,6 +60,7 @@ __all__ = [
     "verify_pair",
     "verify_run",
     "verify_seal",
+    "write_run",
 ]
 
 _HOMES = {
@@ -71,6 +77,8 @@ _HOMES = {
     "run.reader": ("ReadError", "Run", "open_run"),
     "run.results": ("result_id",),
     "run.verify": ("Overlays", "RunReport", "verify_run"),
+    "writing.producer": ("Case", "Check", "write_run"),
+    "writing.run": ("Written",),
     "writing.seal": ("seal_run",),
     "writing.sign": ("sign_file",),
 }

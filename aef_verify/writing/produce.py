@@ -77,8 +77,10 @@ def reason(fault: Exception) -> str:
 
 def _free(out: str) -> str:
     """Return the path of a folder to be, links resolved; raises InputError where something stands that is not empty."""
+    if not out:
+        raise InputError("the folder to write into has no name")
     try:
-        path = os.path.realpath(out) if out else ""
+        path = os.path.realpath(out)
         taken = os.listdir(path)
     except FileNotFoundError:
         return path

@@ -29,6 +29,10 @@ DERIVED = frozenset(
 """The members of a result line that a node's facts never hold: they have a place of their own, or are derived."""
 
 
+COUNTED = frozenset(("total", "measured", "unmeasured"))
+"""The members of an aggregation that are counted from the children [RES-6]."""
+
+
 class Node(NamedTuple):
     """What one result line will say.
 
@@ -175,6 +179,8 @@ def _fault(node: Node, above: Node | None) -> str:
     for path in (node.aggregation or {}).get("decisive", ()):
         if path not in below:
             return f"{path} is decisive, and no child stands there [RES-6]"
+    if counted := COUNTED & (node.aggregation or {}).keys():
+        return f"an aggregation's {min(counted)} is counted, not given [RES-6]"
     if node.facts.get("state") == "pending":
         return "a closed run has no pending result; write skipped or error, with a reason [RES-3]"
     if wrong := DERIVED & node.facts.keys():
