@@ -19,6 +19,7 @@ main = Program(
             "checkpoint": "Check a release decision against its runs.",
             "decide": "Decide a checkpoint by its runs.",
             "stream": "Check a runner's event stream, and the runs that it names, against the plan.",
+            "job": "Run a plan against a scripted target.",
             "seal": "Seal a closed run.",
             "keygen": "Make a key to sign with, and its entry for a trust policy.",
             "sign": "Sign a file into a DSSE envelope.",

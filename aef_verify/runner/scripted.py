@@ -20,7 +20,7 @@ from aef_verify.problems import InputError
 from aef_verify.run.results import result_id
 from aef_verify.runner.clock import ScriptedClock
 from aef_verify.runner.plan import Plan
-from aef_verify.runner.target import Opening, Outcome, RunContent
+from aef_verify.runner.target import STATES, Opening, Outcome, RunContent
 from aef_verify.schemas import validator
 from aef_verify.writing.summarize import Entry, Lane, summarize
 
@@ -40,7 +40,6 @@ ABSENT = {
 GRADED = frozenset(("failed", "warn"))
 """The states with a severity."""
 
-STATES = frozenset(("passed", "failed", "warn", "inconclusive", "scored", *ABSENT))
 SEVERITIES = frozenset(("none", "low", "medium", "high", "critical"))
 
 _METRICS = {

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
+STATES = frozenset(
+    ("passed", "failed", "warn", "inconclusive", "scored", "not_measured", "not_applicable", "skipped", "error")
+)
+"""What can come of a case: the states of a closed run [RES-1]."""
+
 
 class Case(Protocol):
     """One case before it runs."""
