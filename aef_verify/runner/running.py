@@ -18,7 +18,7 @@ from aef_verify.runner.header import planned_header
 from aef_verify.runner.plan import Plan
 from aef_verify.runner.spend import Limits, Spend
 from aef_verify.runner.taking import Taken
-from aef_verify.runner.target import STATES, Opening, OpenRun, Outcome, RunContent, Target
+from aef_verify.runner.target import STATES, Closing, Opening, OpenRun, Outcome, RunContent, Target
 from aef_verify.writing.run import ClosedRun, Sealing, encoded, publish_run
 
 Document = dict[str, Any]
@@ -152,7 +152,8 @@ class Running:
     def _close(self, run: _Run, abort_reason: str | None) -> None:
         """Close a run, seal it, write it and announce it."""
         self._state_spend()
-        closed = run.closed(run.running.close(), self.spend.close_run(), self._target.price_table, abort_reason)
+        content = run.running.close(Closing(run.started, run.ended, abort_reason))
+        closed = run.closed(content, self.spend.close_run(), self._target.price_table, abort_reason)
         self._hold_back(closed)
         self._clock.run_closed()
         written = publish_run(closed, self._destination, sealing=Sealing(self._clock.now()))

@@ -20,7 +20,7 @@ from aef_verify.problems import InputError
 from aef_verify.run.results import result_id
 from aef_verify.runner.clock import ScriptedClock
 from aef_verify.runner.plan import Plan
-from aef_verify.runner.target import STATES, Opening, Outcome, RunContent
+from aef_verify.runner.target import STATES, Closing, Opening, Outcome, RunContent
 from aef_verify.schemas import validator
 from aef_verify.writing.summarize import Entry, Lane, summarize
 
@@ -103,7 +103,7 @@ class ScriptedRun:
         self._ran = place + 1
         return Outcome(case.state, case.usd, case.seconds)
 
-    def close(self) -> RunContent:
+    def close(self, closing: Closing) -> RunContent:
         """Return a line for each case that ran, and their pass rate."""
         run_id, lane = self._opening.run_id, self._opening.lane
         lines = _Lines(self._cases, self._ran, run_id, lane)

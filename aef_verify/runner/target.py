@@ -8,7 +8,7 @@ A target is asked in this order, and knows nothing of limits, events, seals or c
    case with its bounds, which the target itself enforces: no case costs or takes more [PLAN-9];
 4. `Suite.open(opening)`: only when the suite's first case may run; the credentials are in `opening` [PLAN-3];
 5. `OpenRun.run_case(place)`: one case at a time, in order, each after the limits let it pass;
-6. `OpenRun.close()`: the content of the run, after its last case, or after the one before the limit that cut it off.
+6. `OpenRun.close(closing)`: the content of the run, after its last case, or after the one before the limit that cut it off.
 
 The job writes `run.json`, the cost in `summary.json`, the seal and every event; what a target adds to `run.json` never
 replaces what the plan fixes [PLAN-10], [STRM-4]. A run has no cost of its own: what it costs is in its cases' bounds.
@@ -78,6 +78,14 @@ class Outcome(NamedTuple):
     seconds: int = 0
 
 
+class Closing(NamedTuple):
+    """What a run is closed with: when it began, when its last case ended, and why it is `aborted`, if it is [RUN-5]."""
+
+    started_at: str
+    ended_at: str
+    abort_reason: str | None
+
+
 class RunContent(NamedTuple):
     """The documents of a run but `run.json`, as in `writing.run.ClosedRun`.
 
@@ -101,7 +109,7 @@ class OpenRun(Protocol):
     def run_case(self, place: int) -> Outcome:
         """Run the suite's case at this place, counted from 0, within its bounds."""
 
-    def close(self) -> RunContent:
+    def close(self, closing: Closing) -> RunContent:
         """Return the run's content: a root line for each case that ran, and none for any other [PLAN-9]."""
 
 
