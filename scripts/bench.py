@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure the verifier beside what it is held against, side by side in one run.
 
-  scripts/bench.py [start] [lines] [blobs] [pair] [--repeat N] [--lines N] [--questions N] [--json]
+  scripts/bench.py [start] [lines] [blobs] [pair] [signtest] [--repeat N] [--lines N] [--questions N] [--json]
 
 Every figure is a ratio of two whole processes that take turns: the same work done the plain way, and `aef`. Times are
 medians over the repetitions, memory is the largest resident set of the process. Workloads are written into a
@@ -9,6 +9,9 @@ temporary folder, runs by `scripts/make_run.py` and questions by `scripts/make_w
 
 `pair` holds `aef bench longmemeval --paired-oracle`, sealed evidence included, against a loop over httpx.AsyncClient
 that posts the same request bodies with the same concurrency. Both talk to one provider, a process of its own.
+
+`signtest` decides the greatest sign test there is [LANE-11] at a significance next to its p, beside the plain sum of
+big integers, which takes a minute or two and is therefore summed once.
 """
 
 from __future__ import annotations
@@ -75,6 +78,21 @@ async def calls(at_a_time):
     async with httpx.AsyncClient(limits=limits, timeout=None) as client:
         await asyncio.gather(*(call(client, slots, body) for body in bodies))
 asyncio.run(calls(int(sys.argv[3])))
+"""
+PLAIN_SIGN_TEST = """
+import sys
+pairs, regressed, significance = int(sys.argv[1]), int(sys.argv[2]), float.fromhex(sys.argv[3])
+term = total = 1
+for k in range(pairs - 1, regressed - 1, -1):
+    term = term * (k + 1) // (pairs - k)
+    total += term
+numerator, denominator = significance.as_integer_ratio()
+assert not total * denominator <= numerator << pairs
+"""
+SIGN_TEST = """
+import sys
+from aef_verify.checkpoint.signtest import is_regression
+assert not is_regression(int(sys.argv[2]), int(sys.argv[1]), float.fromhex(sys.argv[3]))
 """
 
 
@@ -211,11 +229,22 @@ def bench_pair(folder: Path, options: argparse.Namespace) -> Figure:
     return Figure(name, plain, ours, ratio, "at most 1.15", ratio <= 1.15)
 
 
+def bench_signtest(_: Path, options: argparse.Namespace) -> Figure:
+    """Compare a sign test of a million pairs with the plain sum; the significance is the last binary64 below p."""
+    case = ["1000000", "500500", "0x1.456bf8b8fdc22p-3"]
+    plain, ours = in_turn(
+        [PYTHON, "-c", PLAIN_SIGN_TEST, *case], [PYTHON, "-c", SIGN_TEST, *case], options.repeat, plain_repeat=1
+    )
+    name = "1,000,000 pairs: plain sum / ours"
+    return Figure(name, plain, ours, plain.median / ours.median, "ours below 1 s", ours.median < 1)
+
+
 BENCHES: dict[str, Callable[[Path, argparse.Namespace], Figure]] = {
     "start": bench_start,
     "lines": bench_lines,
     "blobs": bench_blobs,
     "pair": bench_pair,
+    "signtest": bench_signtest,
 }
 
 
