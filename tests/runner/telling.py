@@ -146,7 +146,7 @@ def with_run(folder: Path, *edits: building.Edit, plan: Json | None = None, name
     """Write a job of one run, `building.small()` with provenance and cost, changed by edits and then sealed."""
     asked = json.dumps(plan or plan_document()).encode()
     digest = sha256(asked).hexdigest()
-    run = made(digest).but(*edits).seal()
+    run = made(digest).but(*edits).seal(sealedAt="2026-10-02T16:00:00Z")
     events: Events = [
         event("job.accepted", planDigest=digest),
         event("evidence.produced", at=END, runId=building.RUN_ID, runHash=run.run_hash()),
