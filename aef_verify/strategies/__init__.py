@@ -8,6 +8,8 @@ only `documents` asks the schemas.
 - Two arms of a memory benchmark that belong together: `pairs`.
 - A change of a run, of bytes, of a JSON text, with words that say which: `mutations`, `byte_changes`, `json_changes`.
 - A folder that nobody sends in good faith: `hostile_folders`.
+- An input of the decision function with the decision it must get: `decisions`. A checkpoint manifest that holds
+  together: `checkpoints`; of one kind: `decided_checkpoints`, `undecided_checkpoints`, `aborted_checkpoints`.
 - Keys, trust policies, envelopes: `signing_keys`, `trust_policies`, `envelopes`. Batches on a run of your own:
   `overlay_batches`, `with_batches`.
 - A document that is valid against its schema, or nearly: `documents`, `near_documents`.
@@ -20,6 +22,14 @@ A run is a `RunFiles`: a mapping of paths to bytes with `write(folder)`, `sealed
 """
 
 from aef_verify.strategies.changes import BYTE_CHANGES, JSON_CHANGES, LINE_CHANGES, Change
+from aef_verify.strategies.decisions import (
+    DecisionCase,
+    aborted_checkpoints,
+    checkpoints,
+    decided_checkpoints,
+    decisions,
+    undecided_checkpoints,
+)
 from aef_verify.strategies.documents import documents, near_documents
 from aef_verify.strategies.files import RunFiles
 from aef_verify.strategies.header import headers, metric_declarations
@@ -75,6 +85,7 @@ __all__ = [
     "STATEMENT_TYPE",
     "Batch",
     "Change",
+    "DecisionCase",
     "Entry",
     "HostileFolder",
     "Mutation",
@@ -83,7 +94,11 @@ __all__ = [
     "Policy",
     "RunFiles",
     "SigningKey",
+    "aborted_checkpoints",
     "byte_changes",
+    "checkpoints",
+    "decided_checkpoints",
+    "decisions",
     "documents",
     "durations",
     "entries_of",
@@ -122,6 +137,7 @@ __all__ = [
     "texts",
     "times",
     "trust_policies",
+    "undecided_checkpoints",
     "versions",
     "with_batches",
     "with_parts",
