@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from aef_verify.encoding.times import time_key
 from aef_verify.memory import gate
 from aef_verify.memory.agents import ORACLE_READER, Agent
-from aef_verify.memory.arm import ArmRun, Calls, Progress, now, run_arm
+from aef_verify.memory.arm import ArmRun, Progress, now, run_arm
 from aef_verify.memory.dataset import Dataset
 from aef_verify.memory.definition import arm_definition
 from aef_verify.memory.digests import source_inputs_digest
@@ -31,6 +31,7 @@ from aef_verify.memory.model import (
     RosterItem,
 )
 from aef_verify.memory.projection import project
+from aef_verify.memory.question import Calls
 from aef_verify.problems import InputError
 from aef_verify.provider.client import Client
 from aef_verify.writing.atomic import sweep

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from aef_verify.memory import gate
 from aef_verify.memory.agents import load_agent
-from aef_verify.memory.arm import Calls
 from aef_verify.memory.bench import Evidence, Settings
 from aef_verify.memory.dataset import Dataset, bundled, open_dataset
 from aef_verify.memory.destination import check_destination
 from aef_verify.memory.entry import LARGEST_INTEGER
+from aef_verify.memory.question import Calls
 from aef_verify.memory.roster import select
 from aef_verify.problems import InputError
 from aef_verify.provider.address import STYLES, Endpoint, parse_url, target

@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
 from aef_verify.memory.agents import BUILT_IN, Agent
-from aef_verify.memory.arm import ArmRun, Calls, run_arm
+from aef_verify.memory.arm import ArmRun, run_arm
 from aef_verify.memory.entry import read_question
 from aef_verify.memory.model import Outcome, Question, RosterItem
+from aef_verify.memory.question import Calls
 from aef_verify.provider.client import Attempts, Endpoint, Reply
 from tests.memory.datasets import entry
 

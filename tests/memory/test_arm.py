@@ -10,9 +10,10 @@ import pytest
 
 from aef_verify.encoding.times import time_key
 from aef_verify.memory import arm as memory_arm
-from aef_verify.memory.arm import JUDGE_ASKED, UNAVAILABLE_AFTER, ArmRun, run_arm
+from aef_verify.memory.arm import UNAVAILABLE_AFTER, ArmRun, run_arm
 from aef_verify.memory.judge import prompt_digest
 from aef_verify.memory.model import Question, RosterItem, Usage
+from aef_verify.memory.question import JUDGE_ASKED
 from aef_verify.problems import InputError
 from aef_verify.provider.client import Reply
 from tests.memory.asking import CALLS, MALFORMED, Call, FakeClient, arm, custom, lost, never, one, questions, reply
