@@ -249,7 +249,7 @@ def _kind(blocking: bool) -> str:
 
 
 def _axes(axes: Sequence[str] | None) -> str:
-    return "left out" if axes is None else f"[{', '.join(map(quoted, axes))}]"
+    return "none" if axes is None else f"[{', '.join(map(quoted, axes))}]"
 
 
 def _word(value: object) -> str:

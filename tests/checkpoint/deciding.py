@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
+
+from aef_verify.checkpoint.decision import decide
 
 Json = dict[str, Any]
 
@@ -49,3 +52,35 @@ def exception(name: str, runs: str = "a", **members: Any) -> Json:
 def given(*lanes: Json, **members: Any) -> Json:
     """State an input of these lanes."""
     return {"subjectVersion": VERSION, "evaluatedAt": AT, "lanes": list(lanes), **members}
+
+
+def manifest(value: Json, recorded: Json | None = None, /, **members: Any) -> Json:
+    """State the manifest of a decided checkpoint for an input, with a decision, or else the one the input gives.
+
+    A member of value `...` is left out.
+    """
+    decision = decide(value).document() if recorded is None else recorded
+    lanes = [
+        {
+            "lane": one["lane"],
+            "rule": {"kind": "evidence-present", "runs": 1},
+            "runs": [
+                {"runId": f"run-{digest[0]}", "runHash": digest, "origin": "launched"}
+                for digest in one.get("evidence", ())
+            ],
+            **{member: one[member] for member in ("blocking", "freshness") if member in one},
+        }
+        for one in value["lanes"]
+    ]
+    stated = {
+        "schemaVersion": "1.0",
+        "checkpointId": "release-42",
+        "subject": {"ref": "agent:support", "version": VERSION},
+        "lanes": lanes,
+        "state": "decided",
+        "outcome": decision["outcome"],
+        "decision": decision,
+        "decisionInput": value,
+        **members,
+    }
+    return {member: part for member, part in copy.deepcopy(stated).items() if part is not ...}
