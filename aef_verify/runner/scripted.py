@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple, overload
 
 from aef_verify.encoding.digests import cited
-from aef_verify.encoding.ijson import UnreadableError, read_object
+from aef_verify.encoding.ijson import UnreadableError, parse_object
 from aef_verify.problems import InputError
 from aef_verify.run.results import result_id
 from aef_verify.runner.clock import ScriptedClock
@@ -188,8 +188,11 @@ def read_target(data: bytes) -> ScriptedTarget:
     Raises:
         InputError: it does not read, or is not of the shape that 09 §9.2.1 gives; the message says where.
     """
+    if len(data) > TARGET_BYTES:
+        raise InputError(f"the target does not read: more than {TARGET_BYTES:,} bytes")
     try:
-        document = read_object(data, TARGET_BYTES)
+        # No document of the format, so no limit of depth: the shape has its own, and so have both parsers.
+        document = parse_object(data)
     except UnreadableError as fault:
         raise InputError(f"the target does not read: {fault}") from None
     try:

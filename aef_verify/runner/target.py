@@ -8,7 +8,7 @@ A target is asked in this order, and knows nothing of limits, events, seals or c
    case with its bounds, which the target itself enforces: no case costs or takes more [PLAN-9];
 4. `Suite.open(opening)`: only when the suite's first case may run; the credentials are in `opening` [PLAN-3];
 5. `OpenRun.run_case(place)`: one case at a time, in order, each after the limits let it pass;
-6. `OpenRun.close(closing)`: the content of the run, after its last case, or after the one before the limit that cut it off.
+6. `OpenRun.close(closing)`: the content of the run, after its last case, or after the last one that a limit let pass.
 
 The job writes `run.json`, the cost in `summary.json`, the seal and every event; what a target adds to `run.json` never
 replaces what the plan fixes [PLAN-10], [STRM-4]. A run has no cost of its own: what it costs is in its cases' bounds.
@@ -71,11 +71,16 @@ class Opening(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of one case: its state [RES-1], what it cost in USD, and how long it took on a scripted clock."""
+    """What came of one case: its state [RES-1], what it cost in USD, and how long it took on a scripted clock.
+
+    `ends` says why no further case can be run, in words that an event may hold: the run is then closed `aborted` with
+    this case as its last, sealed and announced, and the job fails.
+    """
 
     state: str
     usd: float
     seconds: int = 0
+    ends: str | None = None
 
 
 class Closing(NamedTuple):
