@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from aef_verify.cli.output import write_text
 from aef_verify.folder import BLOCK
 from aef_verify.problems import InputError
-from aef_verify.report.stream_json import event_value, json_line, problem_value
-from aef_verify.report.stream_text import event_line, problem_line
 from aef_verify.runner.follow import followed
 from aef_verify.runner.plan import Plan
 from aef_verify.runner.stream import StreamReader, StreamReport
@@ -30,11 +28,15 @@ class Following:
 
     def __init__(self, events: str, plan: Plan, timeout: float | None, *, as_json: bool) -> None:
         """Read nothing yet; `timeout` is in seconds, None to wait for ever."""
+        if as_json:
+            from aef_verify.report.stream_json import event_line, problem_line
+        else:
+            from aef_verify.report.stream_text import event_line, problem_line
         self.gave_up = False
         self._events = events
         self._plan = plan
         self._timeout = timeout
-        self._as_json = as_json
+        self._event_line, self._problem_line = event_line, problem_line
         self._reader = StreamReader(plan)
         self._since = time.monotonic()
 
@@ -73,12 +75,8 @@ class Following:
             told = len(rules.problems)
             event = rules.take(number, line)
             if event is not None:
-                if self._as_json:
-                    printed.append(json_line(event_value(number, event)))
-                else:
-                    printed.append(event_line(number, event, self._plan, rules.account))
-            for problem in rules.problems[told:]:
-                printed.append(json_line(problem_value(problem)) if self._as_json else problem_line(problem))
+                printed.append(self._event_line(number, event, self._plan, rules.account))
+            printed += map(self._problem_line, rules.problems[told:])
         if printed:
             self._since = time.monotonic()
             write_text("".join(f"{line}\n" for line in printed))

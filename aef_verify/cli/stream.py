@@ -116,10 +116,10 @@ def _print(report: JobReport, *, follow: bool, as_json: bool) -> None:
     from aef_verify.cli.output import show, write_json, write_text
 
     if as_json:
-        from aef_verify.report.stream_json import end_value, job_value, json_line
+        from aef_verify.report.stream_json import end_line, job_value
 
         if follow:
-            write_text(json_line(end_value(report)) + "\n")
+            write_text(end_line(report) + "\n")
         else:
             write_json(job_value(report))
         return

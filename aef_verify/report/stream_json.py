@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from aef_verify.problems import Problem
     from aef_verify.runner.account import Account, Answer
     from aef_verify.runner.conform import ConformanceReport
+    from aef_verify.runner.plan import Plan
 
 SCHEMA = "urn:aef-verify:stream-report"
 VERSION = "1.0"
@@ -117,19 +118,19 @@ def _conformance(found: ConformanceReport) -> Value:
     }
 
 
-def event_value(number: int, event: Value) -> Value:
-    """Return an event that is followed as a JSON value, the event as it was written."""
-    return {"type": "event", "number": number, "event": event}
+def event_line(number: int, event: Value, plan: Plan, account: Account) -> str:
+    """Return an event that is followed as one line, the event as it was written."""
+    return json_line({"type": "event", "number": number, "event": event})
 
 
-def problem_value(problem: Problem) -> Value:
-    """Return a problem that arises while a stream is followed as a JSON value."""
-    return {"type": "problem", **problem_values([problem])[0]}
+def problem_line(problem: Problem) -> str:
+    """Return a problem that arises while a stream is followed as one line."""
+    return json_line({"type": "problem", **problem_values([problem])[0]})
 
 
-def end_value(report: JobReport) -> Value:
-    """Return the report that ends a stream that was followed as a JSON value."""
-    return {"type": "report", **job_value(report)}
+def end_line(report: JobReport) -> str:
+    """Return the report that ends a stream that was followed as one line."""
+    return json_line({"type": "report", **job_value(report)})
 
 
 def json_line(value: Value) -> str:

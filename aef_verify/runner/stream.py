@@ -10,6 +10,7 @@ A stream that breaks [ENC-5] or is beyond [ENC-17] has that one problem, and not
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
@@ -32,6 +33,7 @@ STREAM = "stream"
 EXPLAINED = 20
 """Problems of one code that are told why; the others are the code alone."""
 
+_BEYOND = f"more than {limits.LINES:,} lines or {limits.NDJSON_BYTES:,} bytes, which is all that is read"
 _SECOND = 1_000_000_000
 
 Event = dict[str, Any]
@@ -65,22 +67,22 @@ def verify_stream(events: str | BinaryIO, plan: Plan) -> StreamReport:
     Raises:
         InputError: no such file, a folder, a pipe given by its path, or one that cannot be read.
     """
+    if not isinstance(events, str):
+        return _verified(events, "the event stream", plan)
+    with open_given(events) as file:
+        if os.fstat(file.fileno()).st_size > limits.NDJSON_BYTES:
+            return _refused("limit", _BEYOND, 0)
+        return _verified(file, events, plan)
+
+
+def _verified(file: BinaryIO, name: str, plan: Plan) -> StreamReport:
     reader = StreamReader(plan)
-    for block in blocks_of(events):
+    for block in _blocks(file, name):
         for number, line in reader.feed(block):
             reader.rules.take(number, line)
         if reader.is_beyond:
             break
     return reader.finish()
-
-
-def blocks_of(events: str | BinaryIO) -> Iterator[bytes]:
-    """Yield the bytes of a stream in blocks; raises InputError as `verify_stream`."""
-    if not isinstance(events, str):
-        yield from _blocks(events, "the event stream")
-        return
-    with open_given(events) as file:
-        yield from _blocks(file, events)
 
 
 def _blocks(file: BinaryIO, name: str) -> Iterator[bytes]:
@@ -132,10 +134,12 @@ class StreamReader:
         if fault is None:
             unfinished = self._framing.is_unfinished
             return StreamReport(self.rules.finish(unfinished), self.rules.account, lines, unfinished, is_read=True)
-        detail = str(fault)
-        if fault.code == "limit":
-            detail = f"more than {limits.LINES:,} lines or {limits.NDJSON_BYTES:,} bytes, which is all that is read"
-        return StreamReport((Problem(STREAM, fault.code, detail),), Account(), lines, False, is_read=False)
+        return _refused(fault.code, _BEYOND if self.is_beyond else str(fault), lines)
+
+
+def _refused(code: str, detail: str, lines: int) -> StreamReport:
+    """Return what a stream comes to that is refused as a whole."""
+    return StreamReport((Problem(STREAM, code, detail),), Account(), lines, is_unfinished=False, is_read=False)
 
 
 class StreamRules:
