@@ -16,6 +16,7 @@ from aef_verify.problems import InputError, Problem
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
+    from aef_verify.runner.plan import Plan
 
 
 def _read_json(path: str) -> object:
@@ -175,6 +176,41 @@ def _result_id(arguments: Sequence[str], options: Options) -> object:
     return {"resultId": result_id(run_id, case_id, path, _trial(arguments[3]) if len(arguments) > 3 else None)}
 
 
+def _checkpoint(arguments: Sequence[str], options: Options) -> object:
+    """Check a manifest alone; `problems` are codes, None where the reader refuses it [CKP-7]."""
+    from aef_verify.checkpoint.manifest import manifest_problems, read_manifest
+    from aef_verify.schemas.document import check_document
+
+    report = check_document("checkpoint", arguments[0])
+    problems = None
+    if report.reader == "valid":
+        document = read_manifest(read_given(arguments[0], limits.JSON_BYTES))
+        problems = [problem.code for problem in manifest_problems(document)]
+    return {"writer": report.writer, "reader": report.reader, "problems": problems}
+
+
+def _lanes(arguments: Sequence[str], options: Options) -> object:
+    """Recompute a checkpoint's lanes; the problems are [CKP-8]'s alone, the manifest's own are no part of them."""
+    from aef_verify.checkpoint.verify import verify_checkpoint
+    from aef_verify.clock import now
+
+    report = verify_checkpoint(
+        arguments[0],
+        options["--runs"],
+        at=time_given(options, "--at") if "--at" in options else now(),
+        policy=_policy(options),
+        envelope=options.get("--envelope"),
+    )
+    return {
+        "lanes": [
+            {"lane": lane.lane, "result": None if lane.result is None else lane.result.document()}
+            for lane in report.lanes
+        ],
+        "problems": _pairs(report.problems),
+        "anchors": list(report.anchors),
+    }
+
+
 def _decide(arguments: Sequence[str], options: Options) -> object:
     """Decide an input, bare or as the member `input` of a decision vector [DEC-1]."""
     from aef_verify.checkpoint.decision import RefusedInputError, decide
@@ -188,6 +224,48 @@ def _decide(arguments: Sequence[str], options: Options) -> object:
         return {"error": str(refusal)}
 
 
+def _plan(path: str) -> Plan:
+    """Return a plan; raises InputError where the reader refuses it."""
+    from aef_verify.runner.plan import read_plan
+
+    try:
+        return read_plan(read_given(path, limits.JSON_BYTES))
+    except InputError as fault:
+        raise InputError(_named(path, fault)) from None
+
+
+def _named(path: str, fault: InputError) -> str:
+    """Return a refusal's message with the file that it is about."""
+    message = str(fault)
+    return message if message.startswith(path) else f"{path}: {message}"
+
+
+def _match(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.runner.matching import takes
+    from aef_verify.runner.plan import read_runner
+
+    plan = _plan(arguments[0])
+    try:
+        runner = read_runner(read_given(arguments[1], limits.JSON_BYTES))
+    except InputError as fault:
+        raise InputError(_named(arguments[1], fault)) from None
+    return {"matches": takes(plan, runner)}
+
+
+def _stream(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.runner.stream import verify_stream
+
+    return {"problems": _pairs(verify_stream(arguments[0], _plan(arguments[1])).problems)}
+
+
+def _conform(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.runner.conform import verify_plan_conformance
+
+    events, plan, runs = arguments
+    report = verify_plan_conformance(events, _plan(plan), runs, policy=_policy(options))
+    return {"problems": _pairs(report.problems)}
+
+
 READING: dict[str, Operation] = {
     "run": Operation(_run, ("DIR",), {"--policy": False, "--anchors": False}),
     "seal": Operation(_seal, ("DIR",), {"--policy": False}),
@@ -195,7 +273,14 @@ READING: dict[str, Operation] = {
     "view": Operation(_view, ("DIR",), {"--at": True, "--policy": False}),
     "document": Operation(_document, ("SCHEMA", "FILE")),
     "signature": Operation(_signature, ("ENVELOPE", "FILE", "POLICY"), {"--payload-type": True}),
+    "checkpoint": Operation(_checkpoint, ("FILE",)),
+    "lanes": Operation(
+        _lanes, ("CHECKPOINT",), {"--runs": True, "--at": False, "--policy": False, "--envelope": False}
+    ),
     "decide": Operation(_decide, ("FILE",)),
+    "match": Operation(_match, ("PLAN", "RUNNER")),
+    "stream": Operation(_stream, ("EVENTS", "PLAN")),
+    "conform": Operation(_conform, ("EVENTS", "PLAN", "RUNS"), {"--policy": False}),
     "paths": Operation(_paths, ("FILE",)),
     "result-id": Operation(_result_id, ("RUNID", "CASEID", "PATH"), optional=("TRIAL",)),
 }
