@@ -1,8 +1,9 @@
 """Verify the bundled evidence, sound and tampered, with the real command line, and check what it says.
 
 Every command is shown as a reader can repeat it, and its output is its own. What must come out stands in
-`fixtures/expected.json`; the exit code is 1 if anything else does. The last part makes evidence of its own, in a
-temporary folder: a paired benchmark, answered over HTTP by a scripted provider on 127.0.0.1. No network is used.
+`fixtures/expected.json`; the exit code is 1 if anything else does. The last parts make evidence of their own, in a
+temporary folder: a paired benchmark, answered over HTTP by a scripted provider on 127.0.0.1, and a release decision
+over it. No network is used.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aef_verify.layout import ATTESTATION, SEAL
+from scripts.fixture_runs.checkpoints import LATER
 from scripts.fixture_runs.red_team import VIEWED_AT
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
@@ -29,6 +31,8 @@ FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 POLICY = ("--policy", "policy.json")
 ANCHORS = ("--anchors", "anchors.json")
 SOUND, TAMPERED = "evidence/sound", "evidence/tampered"
+RELEASES, TAMPERED_RELEASES = "checkpoints/sound", "checkpoints/tampered"
+CHECKPOINT = ("checkpoint", *POLICY, "--runs", SOUND)
 BOLD, RED, GREEN = 1, 31, 32
 
 Document = dict[str, Any]
@@ -54,6 +58,16 @@ def tampered(name: str, *options: str, words: str = "", beside: str = "", exit_c
     """Return the step that verifies a tampered copy, alone or beside a sound run."""
     paths = [f"{SOUND}/{beside}"] if beside else []
     return Step(words or name, ("verify", *POLICY, *options, *paths, f"{TAMPERED}/{name}"), exit_code)
+
+
+def released(name: str, at: str, words: str = "", exit_code: int = 0) -> Step:
+    """Return the step that checks a sound release decision at a time."""
+    return Step(words, (*CHECKPOINT, "--at", at, f"{RELEASES}/{name}.json"), exit_code)
+
+
+def tampered_release(name: str, at: str) -> Step:
+    """Return the step that checks a tampered copy of a release decision."""
+    return Step(name, (*CHECKPOINT, "--at", at, f"{TAMPERED_RELEASES}/{name}.json"), 1)
 
 
 PARTS = (
@@ -103,6 +117,24 @@ PARTS = (
         [tampered("hidden-trials"), tampered("other-run", *ANCHORS, beside="coding-agent")],
     ),
     Part("The aborted run, tampered with", "", [tampered("added-file"), tampered("two-statuses")]),
+    Part(
+        "May this version be released?",
+        "A checkpoint decides that for one exact version: which lane must show what, and on which sealed runs it "
+        "rests. Whoever reads it computes every lane again from the runs, and decides again at the time of reading.",
+        [
+            released("repairs", "2026-10-03T12:00:00Z"),
+            released("repairs", LATER, "The same file, read when its evidence is too old. It is not rewritten:", 1),
+        ],
+    ),
+    Part(
+        "A failure that somebody accepts for a time",
+        "Only a failure can be accepted, never missing evidence, and only for exactly these runs.",
+        [
+            released("support", "2026-10-05T12:00:00Z"),
+        ],
+    ),
+    Part("That decision, tampered with", "", [tampered_release("longer-exception", LATER)]),
+    Part("A decision over another run", "", [tampered_release("exchanged-run", "2026-10-03T12:00:00Z")]),
 )
 
 NEXT = (
@@ -110,6 +142,7 @@ NEXT = (
     ("Ask what a code means", "aef explain trials"),
     ("Take a copy and change a byte", "cp -r evidence/sound/triage /tmp/mine"),
     ("Verify your own evidence", "aef verify PATH"),
+    ("Decide a release of your own", "docs/CHECKPOINTS.md"),
     ("Put your own agent to the test", "docs/BENCH.md"),
     ("Read what was done to each copy", "fixtures/README.md"),
 )
@@ -123,9 +156,10 @@ LINKED = ("verify", "--policy", "policy.json", "--require", "linked")
 class Demonstration:
     """Runs the parts and keeps what was not as expected."""
 
-    def __init__(self, evidence: Sequence[Document]) -> None:
+    def __init__(self, evidence: Sequence[Document], checkpoints: Sequence[Document] = ()) -> None:
         """Take the entries of `expected.json`."""
         self.evidence = {entry["path"]: entry for entry in evidence}
+        self.checkpoints = {entry["path"]: entry for entry in checkpoints}
         self.width = max(min(shutil.get_terminal_size((100, 24)).columns, 120), 40)
         self.coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self.faults: list[str] = []
@@ -205,6 +239,24 @@ class Demonstration:
             "  ",
         )
 
+    def decided(self, number: int, folder: Path) -> None:
+        """Decide a release over the benchmark, sign it, and show why it approves nothing."""
+        (folder / "plan.json").write_text(json.dumps(plan_of(folder / "evidence"), indent=2), encoding="utf-8")
+        self.heading(f"{number}. A release decision over that benchmark")
+        self.say(
+            "plan.json asks that my-agent 1.0.0 answers half of the questions, and names both runs. Both scores are "
+            "high enough. But a provider answered from a script, and one of the runs is not even the agent's."
+        )
+        print()
+        self.shown(("decide", "plan.json", "--runs", "evidence", "-o", "release.json"), folder)
+        self.shown(("sign", "release.json", "--key", "key.pem"), folder)
+        self.step(Step("", ("checkpoint", "release.json", "--runs", "evidence", "--policy", "policy.json"), 1), folder)
+        self.say(
+            "What to see: signed, intact, sound, and still no approval: scripted runs say nothing about the live "
+            "agent, and what was not measured never becomes a pass.",
+            "  ",
+        )
+
     def pair(self, folder: Path, path: str, outcome: str, codes: list[str], signers: list[str]) -> None:
         """Compare what the verifier says of the one pair there, as JSON, with what must come out."""
         command = ["aef", "verify", "--json", "--policy", "policy.json", path]
@@ -220,7 +272,8 @@ class Demonstration:
         """Run a command for everyone to see, check that it succeeds, and return what it printed."""
         print(self.styled(self.command_line(arguments), BOLD), end="\n\n", flush=True)
         done = subprocess.run(["aef", *arguments], cwd=folder, capture_output=True, check=False)
-        print(textwrap.fill(done.stderr.decode().strip(), self.width), flush=True)
+        if done.stderr:
+            print(textwrap.fill(done.stderr.decode().strip(), self.width), flush=True)
         for line in done.stdout.decode().splitlines():
             self.say(line)
         print()
@@ -230,8 +283,9 @@ class Demonstration:
     def step(self, step: Step, folder: Path = FIXTURES) -> None:
         """Say what is about to be verified, run the command for everyone to see, and check its exit code."""
         about = self.evidence.get(f"{TAMPERED}/{step.words}")
+        about = about or self.checkpoints.get(f"{TAMPERED_RELEASES}/{step.words}.json")
         if about is not None:
-            self.say(f"{step.words}, a copy of {Path(about['copyOf']).name}. {about['about']}")
+            self.say(f"{step.words}, a copy of {Path(about['copyOf']).stem}. {about['about']}")
             print()
         elif step.words:
             self.say(step.words)
@@ -287,6 +341,23 @@ class Demonstration:
             f"{alike} of {len(found)} runs as the table has them",
             "all",
         )
+        self.compare_checkpoints()
+
+    def compare_checkpoints(self) -> None:
+        """Compare what the verifier says of every checkpoint, as JSON, with the table."""
+        alike = 0
+        calls = {
+            path: ["aef", *CHECKPOINT, "--json", "--at", entry["at"], path] for path, entry in self.checkpoints.items()
+        }
+        running = {path: subprocess.Popen(call, cwd=FIXTURES, stdout=subprocess.PIPE) for path, call in calls.items()}
+        for path, entry in self.checkpoints.items():
+            said = checkpoint_facts(json.loads(running[path].communicate()[0]))
+            wanted = {name: entry[name] for name in said}
+            alike += said == wanted
+            if said != wanted:
+                self.say(f"{path}: the verifier says {said}, and the table {wanted}", "  ")
+        total = len(self.checkpoints)
+        self.expect(alike == total, f"{alike} of {total} checkpoints as the table has them", "all")
 
 
 def pair_words(outcome: str, codes: Sequence[str], signers: Sequence[str]) -> str:
@@ -307,6 +378,30 @@ def facts(run: Document) -> Document:
     }
 
 
+def checkpoint_facts(report: Document) -> Document:
+    """Return what the report says of one checkpoint, as the table says it."""
+    return {
+        "recorded": report["recorded"] and report["recorded"]["written"],
+        "outcome": report["outcome"],
+        "problems": [[problem["path"], problem["code"]] for problem in report["problems"]],
+        "signedBy": report["signedBy"],
+        "exitCode": report["exitCode"],
+    }
+
+
+def plan_of(evidence: Path) -> Document:
+    """Return an undecided checkpoint of the agent under test, a lane for each arm of its benchmark."""
+    rule = {"kind": "threshold", "lane": "longmemeval", "metric": "accuracy", "path": "qa", "op": ">=", "value": 0.5}
+    lanes = []
+    for run in sorted(evidence.iterdir()):
+        predicate = json.loads((run / SEAL).read_bytes())["predicate"]
+        pointer = {"runId": predicate["runId"], "runHash": predicate["runHash"], "origin": "launched"}
+        lanes.append({"lane": run.name.rpartition("-")[2], "rule": rule, "runs": [pointer], "blocking": True})
+    subject = {"ref": "agent:my-agent", "version": "1.0.0"}
+    plan = {"schemaVersion": "1.0", "checkpointId": "my-agent-1.0.0", "subject": subject, "lanes": lanes}
+    return {**plan, "state": "evidence_complete", "outcome": None}
+
+
 def main() -> int:
     """Show everything and return the exit code."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -314,7 +409,8 @@ def main() -> int:
         # The benchmark is answered by its own provider, whatever the caller uses otherwise.
         os.environ.pop(name, None)
     os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
-    show = Demonstration(json.loads((FIXTURES / "expected.json").read_bytes())["evidence"])
+    expected = json.loads((FIXTURES / "expected.json").read_bytes())
+    show = Demonstration(expected["evidence"], expected["checkpoints"])
     os.environ["COLUMNS"] = str(show.width)
     show.say(
         "aef-verify checks evidence of AI-agent evaluations. This is what it says of evidence that is sound, and of "
@@ -328,7 +424,8 @@ def main() -> int:
     show.compare()
     with tempfile.TemporaryDirectory(prefix="aef-demo-") as folder:
         show.paired(len(PARTS) + 1, Path(folder))
-        show.relabelled(len(PARTS) + 2, Path(folder))
+        show.decided(len(PARTS) + 2, Path(folder))
+        show.relabelled(len(PARTS) + 3, Path(folder))
     show.heading("Done")
     if show.faults:
         show.say(f"{len(show.faults)} of {show.checked} checks failed:")

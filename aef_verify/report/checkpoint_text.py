@@ -28,7 +28,7 @@ from aef_verify.report.checkpoint_words import (
 from aef_verify.report.escape import cut, escaped, value_text
 from aef_verify.report.text import ALL_IN_JSON, advice_text, indented, problem_list
 from aef_verify.report.verdict import counted
-from aef_verify.report.words import OUTCOME_STYLES, SHORT, outcome_words, reading_words
+from aef_verify.report.words import SHORT, outcome_words, reading_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -101,6 +101,8 @@ def _head(view: CheckpointView) -> Text:
     else:
         text.append(f"recorded as {outcome}, at {escaped(view.report.at)} ", style="not bold")
         text.append(view.outcome, style=_style(view.outcome, holds=view.holds))
+    if view.signed_by == ():
+        text.append("  not signed by anybody in the policy", style="bold red")
     return text if view.holds else text.append("  not verified", style="bold red")
 
 
@@ -195,10 +197,6 @@ def _lane(view: CheckpointView, lane: LaneReport) -> Iterator[RenderableType]:
     for name, words in _lane_rows(view, lane):
         table.add_row("", Text(name, style="dim"), Text(words))
     yield table
-    if lane.runs:
-        yield _runs(lane.runs)
-        if left := len(lane.runs[RUNS:]):
-            yield indented(Text(f"… and {counted(left, 'run')} more ({ALL_IN_JSON})", style="dim"))
 
 
 def _status(decision: Decision | None, name: str) -> str | None:
@@ -220,6 +218,10 @@ def _lane_rows(view: CheckpointView, lane: LaneReport) -> Iterator[tuple[str, st
         yield "exception", exception_words(granted, view.report.at, view.report.signed_by)
     if left := len(exceptions[EXCEPTIONS:]):
         yield "", f"… and {counted(left, 'exception')} more ({ALL_IN_JSON})"
+    for run in lane.runs[:RUNS]:
+        yield "baseline" if run.baseline else "evidence", _run_words(run)
+    if left := len(lane.runs[RUNS:]):
+        yield "", f"… and {counted(left, 'run')} more ({ALL_IN_JSON})"
     if view.report.checked_runs and not lane.runs:
         yield "evidence", "none: the lane names no runs"
 
@@ -249,30 +251,18 @@ def _result_words(result: Document) -> str:
     return f"{cut(result['status'], SHORT)}{differ} for version {cut(result['subjectVersion'], SHORT)}"
 
 
-def _runs(runs: Sequence[LaneRun]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in ("  Evidence", "Hash", "Target", "Outcome", "Counts"):
-        table.add_column(name, overflow="fold")
-    for run in runs[:RUNS]:
-        table.add_row(*_run_cells(run))
-    return table
-
-
-def _run_cells(run: LaneRun) -> Iterator[Text]:
-    entry = run_entry(run.report) if run.report is not None else None
-    baseline = " (baseline)" if run.baseline else ""
-    yield Text(f"  {cut(run.run_id, SHORT)}{baseline}")
-    yield Text(run.run_hash[:HASH])
-    yield Text("–" if entry is None else reading_words(entry.header.target_mode))
-    if entry is None:
-        yield Text("not found", style="bold red")
-    else:
-        yield Text(outcome_words(entry, with_signers=True), style=OUTCOME_STYLES[entry.outcome])
+def _run_words(run: LaneRun) -> str:
+    """Return one run with its target mode and outcome, and whether the lane may rely on it [LANE-1], [RUN-7]."""
+    words = f"{cut(run.run_id, SHORT)} ({run.run_hash[:HASH]}), "
     reasons = [cut(reason) for reason in run.reasons]
-    mode = entry.header.target_mode.read if entry is not None else None
-    if reasons and mode in _MODES:
-        reasons.append(_NOT_LIVE.format(mode))
-    yield Text(f"no: {'; '.join(reasons)}" if reasons else "yes", style="yellow" if reasons else "green")
+    if run.report is None:
+        return f"{words}not found: {'; '.join(reasons)}"
+    entry = run_entry(run.report)
+    mode = entry.header.target_mode
+    if mode.read in _MODES:
+        reasons.append(_NOT_LIVE.format(mode.read))
+    words += f"{reading_words(mode)}, {outcome_words(entry, with_signers=True)}"
+    return f"{words}: {'does not count: ' + '; '.join(reasons) if reasons else 'counts'}"
 
 
 def _problems(view: CheckpointView) -> Iterator[RenderableType]:

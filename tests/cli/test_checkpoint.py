@@ -85,6 +85,7 @@ def test_a_sound_checkpoint_is_approved() -> None:
     assert "signature   signed by spiffe://acme/ci\n" in done.stdout
     assert "`repaired` at `repair` in lane `repairs` ≥ 0.5, at least 4 cases, on suite:repairs 7\n" in done.stdout
     assert "passed for version 0.12.3, recomputed from the runs as recorded\n" in done.stdout
+    assert "evidence    repairs-2026-09-30-n1 (7281678f5e88), live, intact (unsigned): counts\n" in done.stdout
     assert "closed 4 days 13 hours ago, fresh for 14 days, until 2026-10-14T22:04:31Z\n" in done.stdout
     assert done.stdout.endswith("Approved: agent:patch-writer 0.12.3, signed by spiffe://acme/ci (exit 0).\n")
     found = value_of(check(REPAIRS, "--policy", POLICY, "--json"))
@@ -231,7 +232,7 @@ def test_lane1_scripted_runs_are_no_evidence_of_the_live_subject(tmp_path: Path)
     assert done.exit_code == 1
     for words in (
         "Checkpoint c  inconclusive\n",
-        "  scripted  intact (unsigned)  no: its target mode is scripted, not live; "
+        ", scripted, intact (unsigned): does not count: its target mode is scripted, not live; "
         "scripted runs are not evidence of the live subject [LANE-1]\n",
         "  not-measured:a",
         CODES[DECISION, "not-measured"].advice,
