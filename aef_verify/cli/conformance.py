@@ -1,4 +1,4 @@
-"""`aef conformance run`: judge this implementation, or any program, with a conformance corpus ([CONF-3])."""
+"""`aef conformance`: judge this implementation, or any program, with a corpus ([CONF-3]); check our own checks."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import contextlib
 import os
 import re
 import sys
+from functools import partial
 from typing import TextIO
 
 import click
 
+from aef_verify import limits
 from aef_verify.cli.exits import OK, PROBLEM
-from aef_verify.cli.output import is_terminal, write_json, write_text
+from aef_verify.cli.output import is_terminal, say, write_json, write_text, writing
 from aef_verify.cli.program import implementation
 from aef_verify.conformance.index import LEVELS, load, select
 from aef_verify.conformance.report import Report, as_text, as_value
+from aef_verify.conformance.runner import Progress
 from aef_verify.conformance.runner import run as run_vectors
+from aef_verify.given import read_given
 from aef_verify.integrity.algorithms import ALGORITHMS
 
 
@@ -61,6 +65,8 @@ def _classes(context: click.Context, parameter: click.Parameter, values: tuple[s
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds one call of --command may take.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Vectors judged at once; default: the number of cores.")
 @click.option("--claim-as", help="Name and version of what --command tests, for the claim.")
+@click.option("--document", type=click.Path(), help="Write the claim to this file, if every vector passed.")
+@click.option("--check", is_flag=True, help="Compare the file of --document with the claim instead of writing it.")
 @click.option("--verbose", is_flag=True, help="List the vectors that passed, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON value.")
 def run(
@@ -74,6 +80,8 @@ def run(
     timeout: float | None,
     jobs: int | None,
     claim_as: str | None,
+    document: str | None,
+    check: bool,
     verbose: bool,
     as_json: bool,
 ) -> int:
@@ -81,13 +89,17 @@ def run(
 
     Every file is checked against the corpus's index.json before it is used. Without --command this
     implementation is judged, in process. Exit code: 0 every selected vector passed (one that the platform
-    cannot hold is skipped and named), 1 one failed or is of a kind that is not supported yet, 2 usage or
-    input error.
+    cannot hold is skipped and named), 1 one failed or is of a kind that is not supported yet, or --document has
+    nothing to claim in full or differs from it, 2 usage or input error, 3 --document could not be written.
     """
     from aef_verify.conformance.drive import TIMEOUT, program
 
     if command is None and (timeout is not None or claim_as is not None):
         raise click.UsageError("--timeout and --claim-as go with --command")
+    if document is not None and command is not None:
+        raise click.UsageError("--document is about this implementation, and does not go with --command")
+    if check and document is None:
+        raise click.UsageError("--check goes with --document")
     tested = None if command is None else program(command, timeout or TIMEOUT)
     found = load(corpus)
     vectors = select(found, classes=classes, kinds=kinds, level=level, algorithms=algorithms, ids=ids)
@@ -99,7 +111,28 @@ def run(
         write_json(as_value(report))
     else:
         write_text("".join(f"{line}\n" for line in as_text(report, verbose=verbose)))
-    return OK if report.passed else PROBLEM
+    is_claimed = document is None or _document(report, document, check=check)
+    return OK if report.passed and is_claimed else PROBLEM
+
+
+def _document(report: Report, path: str, *, check: bool) -> bool:
+    """Write the claim of a run to a file, or compare it with one; returns whether it stands there now."""
+    from aef_verify.conformance.document import READINGS, IncompleteError, claim_document, first_difference
+    from aef_verify.conformance.selfcheck.workplace import checkout
+
+    try:
+        due = claim_document(report, read_given(os.path.join(checkout(), READINGS), limits.JSON_BYTES).decode())
+    except IncompleteError as fault:
+        say(f"{path}: {'not compared' if check else 'not written'}: {fault}")
+        return False
+    if not check:
+        with writing(path), open(path, "w", encoding="utf-8", newline="\n") as file:
+            file.write(due)
+        return True
+    difference = first_difference(read_given(path, limits.JSON_BYTES).decode("utf-8", "replace"), due)
+    if difference:
+        say(f"{path}: not as this run claims it: {difference}")
+    return not difference
 
 
 def _named(command: str | None) -> str:
@@ -107,15 +140,44 @@ def _named(command: str | None) -> str:
     return implementation() if command is None else f"[name and version of `{command}`: give --claim-as]"
 
 
-class _Counter:
-    """Shows how many vectors are done, in one line of a terminal that is overwritten and at last removed."""
+@conformance.command("self-check")
+@click.argument("corpus", type=click.Path(), required=False)
+@click.option("--only", multiple=True, help="Only mutations whose id or rule matches this pattern; repeatable.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes at once; default: the number of cores.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON value.")
+def self_check(corpus: str | None, only: tuple[str, ...], jobs: int | None, as_json: bool) -> int:
+    """Switch rules of this verifier off, one at a time, and tell what notices.
 
-    def __call__(self, done: int, all_vectors: int) -> None:
-        end = "\r\x1b[K" if done == all_vectors else ""
+    Each is switched off in a copy of the checkout and judged by the vectors of the CORPUS folder, if one is given,
+    until one fails; what no vector notices is left to our own tests. The report names what the corpus misses. It takes
+    minutes. Exit code: 0 everything was noticed, 1 something was not, or the code as it is fails, 2 usage or input
+    error.
+    """
+    from aef_verify.conformance.selfcheck.catalogue import select as select_mutations
+    from aef_verify.conformance.selfcheck.check import self_check as check_ourselves
+    from aef_verify.conformance.selfcheck.report import as_text as self_check_text
+    from aef_verify.conformance.selfcheck.report import as_value as self_check_value
+
+    mutations = select_mutations(only)
+    found = None if corpus is None else load(corpus)
+    counter = _Counter() if is_terminal(sys.stderr) else None
+    result = check_ourselves(mutations, corpus=found, jobs=jobs or os.cpu_count() or 1, progress=counter)
+    if as_json:
+        write_json(self_check_value(result, implementation()))
+    else:
+        write_text("".join(f"{line}\n" for line in self_check_text(result)))
+    return OK if result.passed else PROBLEM
+
+
+class _Counter:
+    """Shows how many things of a kind are done, in one line of a terminal that is overwritten and at last removed."""
+
+    def __call__(self, what: str, done: int, every: int) -> None:
+        end = "\r\x1b[K" if done == every else ""
         with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(f"\r{done}/{all_vectors} vectors{end}")
+            sys.stderr.write(f"\r\x1b[K{done}/{every} {what}{end}")
             sys.stderr.flush()
 
 
-def _progress_on(stream: TextIO | None) -> _Counter | None:
-    return _Counter() if is_terminal(stream) else None
+def _progress_on(stream: TextIO | None) -> Progress | None:
+    return partial(_Counter(), "vectors") if is_terminal(stream) else None

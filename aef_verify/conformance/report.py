@@ -59,11 +59,13 @@ def _grouped(verdicts: Sequence[Verdict], names: Callable[[Verdict], Sequence[st
     return {name: dict.fromkeys(OUTCOMES, 0) | dict(counts(group)) for name, group in groups.items()}
 
 
-def _by_kind(report: Report) -> dict[str, dict[str, int]]:
+def by_kind(report: Report) -> dict[str, dict[str, int]]:
+    """Return the number of verdicts by outcome for each kind, in the corpus's order."""
     return _grouped(report.verdicts, lambda verdict: (verdict.vector.kind,))
 
 
-def _by_class(report: Report) -> dict[str, dict[str, int]]:
+def by_class(report: Report) -> dict[str, dict[str, int]]:
+    """Return the number of verdicts by outcome for each class, in the corpus's order."""
     return _grouped(report.verdicts, lambda verdict: verdict.vector.classes)
 
 
@@ -77,8 +79,8 @@ def as_value(report: Report) -> dict[str, object]:
         "implementation": report.implementation,
         "passed": report.passed,
         "counts": dict.fromkeys(OUTCOMES, 0) | dict(counts(report.verdicts)),
-        "kinds": _by_kind(report),
-        "classes": _by_class(report),
+        "kinds": by_kind(report),
+        "classes": by_class(report),
         "claimed": report.claimed,
         "claim": report.claim,
         "vectors": [
@@ -99,13 +101,13 @@ def as_text(report: Report, *, verbose: bool = False) -> Iterator[str]:
     for verdict in report.verdicts:
         if verdict.outcome in (FAILED, SKIPPED) or (verbose and verdict.outcome == PASSED):
             yield from _vector_lines(verdict)
-    for kind, numbers in _by_kind(report).items():
+    for kind, numbers in by_kind(report).items():
         if numbers[UNSUPPORTED]:
             yield f"not supported yet: {escaped(kind)} ({numbers[UNSUPPORTED]})"
     yield ""
-    yield from _table("kind", _by_kind(report))
+    yield from _table("kind", by_kind(report))
     yield ""
-    yield from _table("class", _by_class(report))
+    yield from _table("class", by_class(report))
     yield ""
     yield f"corpus sha256:{report.corpus.version} (AEF {escaped(report.corpus.aef)})"
     yield _conclusion(report)

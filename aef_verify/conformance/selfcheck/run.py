@@ -89,8 +89,8 @@ MUTATIONS = (
             "parent-missing",
             "RES-5",
             "A parent need not be there.",
-            'yield Problem(f"{RESULTS}:{number}", "parent", "no line of the run has this resultId", "r_" + parent.hex())\n',
-            "pass\n",
+            'yield Problem(f"{RESULTS}:{number}", "parent", "no line of the run has this resultId",',
+            'Problem(f"{RESULTS}:{number}", "parent", "no line of the run has this resultId",',
         ),
         (
             "parent-of-another-case",
@@ -174,8 +174,8 @@ MUTATIONS = (
             "reasoning-kept",
             "RUN-11",
             "With content capture off a line may keep reasoning.",
-            '        if self.around.capture_off:\n            self._report(number, "content-capture", "contentCapture is off, and the line keeps reasoning")',
-            '        if False:\n            self._report(number, "content-capture", "contentCapture is off, and the line keeps reasoning")',
+            'self._report(number, "content-capture", "contentCapture is off, and the line keeps reasoning")',
+            "pass",
         ),
         (
             "reasoning-blob",

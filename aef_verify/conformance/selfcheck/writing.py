@@ -33,8 +33,8 @@ MUTATIONS = (
             "ingest-names",
             "SEAL-1 RUN-3",
             "A run with forbidden names is sealed.",
-            '    if problems:\n        first = problems[0]\n        raise InputError(f"{folder.root}: {first.path}: {first.detail} [RUN-3]',
-            '    if False:\n        first = problems[0]\n        raise InputError(f"{folder.root}: {first.path}: {first.detail} [RUN-3]',
+            "problems = path_problems([entry.path for entry in folder.files])",
+            "problems: list[Problem] = []",
         ),
         (
             "ingest-documents",
