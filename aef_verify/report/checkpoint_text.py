@@ -175,7 +175,7 @@ def _signature(view: CheckpointView) -> str:
         detail = f": {cut(signature.detail)}" if signature.detail else ""
         return f"signed by nobody: the envelope is {signature.result}{detail}"
     several = [f"{entry.result} ({cut(entry.keyid, SHORT) or 'no key id'})" for entry in signature.signatures]
-    more = f" and {counted(len(several) - SIGNATURES, 'more')}" if len(several) > SIGNATURES else ""
+    more = f" and {len(several) - SIGNATURES:,} more" if len(several) > SIGNATURES else ""
     return f"signed by nobody in the policy: {', '.join(several[:SIGNATURES])}{more}"
 
 
