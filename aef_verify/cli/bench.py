@@ -55,6 +55,19 @@ def bench() -> None:
 @click.option(
     "--retries", type=click.IntRange(0, 100), default=4, show_default=True, help="Further attempts of a call."
 )
+@click.option("--print-plan", is_flag=True, help="Print the normal arm as a run plan, and ask nothing.")
+@click.option("--job", metavar="PLAN", help="Run the normal arm as a job, if PLAN asks for it.")
+@click.option("--runner", metavar="FILE", help="The manifest that the job acts as, if not one made up here.")
+@click.option("--out", metavar="DIR", help="Where the job writes: empty or not there yet.")
+@click.option("--usd-per-call", type=click.FloatRange(0), metavar="USD",
+              help="The most that one attempt of a call costs; a job needs it.")  # fmt: skip
+@click.option("--question-timeout", type=click.FloatRange(1, 10**6), metavar="S",
+              help="Seconds after which a job gives a question up; 300 by default.")  # fmt: skip
+@click.option("--target-mode", type=click.Choice(["live", "scripted"]), help="What a job says answers.")
+@click.option(
+    "--max-usd", type=click.FloatRange(0), metavar="USD", help="The plan's budget, if not the most it can be."
+)
+@click.option("--job-timeout", metavar="DURATION", help="The plan's timeout, such as PT2H.")
 @click.option("--offline", is_flag=True, help="Refuse every address but loopback; alone, use the bundled provider.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON value.")
 @click.option("--quiet", is_flag=True, help="Print no progress.")
@@ -65,7 +78,7 @@ def longmemeval(as_json: bool, quiet: bool, content: str, **options: Any) -> int
     their gold sessions alone; its score is a diagnostic and never decides. Each arm becomes one run of evidence.
 
     Exit code: 0 the normal arm reached its threshold, 1 it did not, or was interrupted, 2 usage or input error, 3
-    evidence could not be written.
+    evidence could not be written. With --job as `aef job`: 0 sealed, 1 refused or failed, 2, 3.
     """
     from aef_verify.cli.exits import PROBLEM
     from aef_verify.cli.output import say

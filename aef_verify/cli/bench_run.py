@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,20 +22,41 @@ if TYPE_CHECKING:
 def perform(options: Mapping[str, Any], *, as_json: bool, quiet: bool) -> int:
     """Run the benchmark that the options ask for, print its result and return its exit code."""
     try:
-        from aef_verify.memory.bench import run_bench
+        from aef_verify.memory.job_options import JobAsked, check_job_options
         from aef_verify.memory.options import Asked, check_evidence_options, settings_for
-        from aef_verify.memory.signals import stopping
     except ModuleNotFoundError as fault:
         if fault.name is not None and fault.name.startswith("aef_verify"):
             raise
         raise InputError(f"benchmarks need {fault.name}: install aef-verify[bench]") from None
     from aef_verify.cli.program import version
 
-    asked = Asked(**options)
+    asked = Asked(**{name: options[name] for name in Asked._fields})
+    job = JobAsked(**{name: options[name] for name in JobAsked._fields})
     check_evidence_options(asked)
+    check_job_options(asked, job)
+
+    def settings_at(url: str | None) -> Settings:
+        return settings_for(asked, os.environ, bundled_url=url, version=version())
+
+    if not job.wanted:
+        return _bench(asked, settings_at, as_json=as_json, quiet=quiet)
+    from aef_verify.cli import bench_job
+
+    with _provider(asked) as url:
+        settings = settings_at(url)
+        if job.print_plan:
+            return bench_job.print_plan(settings, job)
+        return bench_job.run_job(settings, job, as_json=as_json, quiet=quiet)
+
+
+def _bench(asked: Asked, settings_at: Callable[[str | None], Settings], *, as_json: bool, quiet: bool) -> int:
+    """Run the benchmark itself."""
+    from aef_verify.memory.bench import run_bench
+    from aef_verify.memory.signals import stopping
+
     stop = asyncio.Event()
     with stopping(stop) as interrupted, _provider(asked) as url:
-        settings = settings_for(asked, os.environ, bundled_url=url, version=version())
+        settings = settings_at(url)
         with _progress(wanted=not quiet) as watch:
             result = run_bench(settings, stop=stop, watch=watch)
         code = result.exit_code(interrupted=interrupted())

@@ -69,6 +69,7 @@ class Settings(NamedTuple):
         offline: whether only loopback addresses are used.
         scripted: whether the provider is known to be the fixture one.
         version: this product's version.
+        key_names: the environment variables that hold the answer model's key and the judge's; None for none.
     """
 
     dataset: Dataset
@@ -90,6 +91,35 @@ class Settings(NamedTuple):
     offline: bool
     scripted: bool
     version: str
+    key_names: tuple[str | None, str | None] = (None, None)
+
+
+def definition_of(settings: Settings, role: str, agent: Agent, source: str) -> dict[str, Any]:
+    """Return the definition of an arm; `source` is the digest of its source inputs (`digests.source_inputs_digest`)."""
+    calls = settings.calls
+    return arm_definition(
+        arm=role,
+        variant=settings.dataset.variant,
+        preset=settings.preset,
+        seed=settings.seed,
+        source_inputs_digest=source,
+        roster=settings.roster,
+        agent=agent.definition,
+        answer={
+            "model": calls.answer.model,
+            "version": settings.answer_version,
+            "temperature": calls.temperature,
+            "maxTokens": calls.max_tokens,
+        },
+        judge={
+            "model": calls.judge.model,
+            "temperature": calls.judge_temperature,
+            "maxTokens": calls.judge_max_tokens,
+            "labelRule": calls.label_rule,
+            "policy": calls.judge_failure,
+        },
+        thresholds={"accuracyPercent": gate.written(settings.threshold)},
+    )
 
 
 class BenchResult(NamedTuple):
@@ -229,7 +259,7 @@ class _Bench:
     ) -> tuple[ArmResult, ArmRun]:
         """Run one prepared arm."""
         settings = self.settings
-        definition = self._definition(role, agent)
+        definition = definition_of(settings, role, agent, self.source)
         started = now()
         if self.normal is not None:
             started = max(started, self.normal.ended_at, key=time_key)
@@ -263,32 +293,6 @@ class _Bench:
             content=settings.content,
         )
         return result, run
-
-    def _definition(self, role: str, agent: Agent) -> dict[str, Any]:
-        settings, calls = self.settings, self.settings.calls
-        return arm_definition(
-            arm=role,
-            variant=settings.dataset.variant,
-            preset=settings.preset,
-            seed=settings.seed,
-            source_inputs_digest=self.source,
-            roster=settings.roster,
-            agent=agent.definition,
-            answer={
-                "model": calls.answer.model,
-                "version": settings.answer_version,
-                "temperature": calls.temperature,
-                "maxTokens": calls.max_tokens,
-            },
-            judge={
-                "model": calls.judge.model,
-                "temperature": calls.judge_temperature,
-                "maxTokens": calls.judge_max_tokens,
-                "labelRule": calls.label_rule,
-                "policy": calls.judge_failure,
-            },
-            thresholds={"accuracyPercent": gate.written(settings.threshold)},
-        )
 
     def _write(self, result: ArmResult) -> None:
         """Write an arm's evidence, where some is wanted; what keeps it from being there is kept for the report."""

@@ -84,7 +84,8 @@ def settings_for(asked: Asked, environment: Mapping[str, str], *, bundled_url: s
     """
     check_evidence_options(asked)
     _check_names(asked)
-    answer, judge = _endpoints(asked, environment, bundled_url)
+    names = _key_names(asked, environment, bundled_url)
+    answer, judge = _endpoints(asked, environment, bundled_url, names)
     dataset = _dataset(asked)
     roster = select(dataset.items, preset=asked.preset, seed=asked.seed, max_questions=asked.max_questions)
     if not roster:
@@ -124,6 +125,7 @@ def settings_for(asked: Asked, environment: Mapping[str, str], *, bundled_url: s
         offline=asked.offline,
         scripted=bundled_url is not None,
         version=version,
+        key_names=names,
     )
 
 
@@ -170,22 +172,33 @@ def _names(asked: Asked) -> tuple[str, str]:
     return (AZURE_ENDPOINT, AZURE_KEY) if asked.api_style == "azure" else (BASE_URL, API_KEY)
 
 
-def _endpoints(asked: Asked, environment: Mapping[str, str], bundled_url: str | None) -> tuple[Endpoint, Endpoint]:
+def _key_names(asked: Asked, environment: Mapping[str, str], bundled_url: str | None) -> tuple[str | None, str | None]:
+    """Return the variables that hold the answer model's key and the judge's, None where there is none."""
+    url_name, key_name = _names(asked)
+    own = f"JUDGE_{key_name}"
+    answer = key_name if bundled_url is None and environment.get(key_name) else None
+    if environment.get(own):
+        return answer, own
+    # A judge elsewhere has a key of its own: the answer model's provider is not trusted with another's.
+    shared = asked.judge_endpoint in (None, bundled_url or asked.endpoint or environment.get(url_name))
+    return answer, answer if shared else None
+
+
+def _endpoints(
+    asked: Asked, environment: Mapping[str, str], bundled_url: str | None, names: tuple[str | None, str | None]
+) -> tuple[Endpoint, Endpoint]:
     if asked.api_style not in STYLES:
         raise InputError(f"--api-style: one of {', '.join(STYLES)}")
-    url_name, key_name = _names(asked)
+    url_name, _ = _names(asked)
     url = bundled_url or asked.endpoint or environment.get(url_name)
     if url is None:
         raise InputError(f"no endpoint: give --endpoint or {url_name}, or --offline for the bundled provider")
     model = asked.model or (BUNDLED_MODEL if bundled_url is not None else None)
     if model is None:
         raise InputError("no model: give --model")
-    key = None if bundled_url is not None else environment.get(key_name) or None
-    answer = Endpoint(url, model, key, asked.api_style)
-    # A judge elsewhere has a key of its own: the answer model's provider is not trusted with another's.
-    own_key = environment.get(f"JUDGE_{key_name}") or None
-    judge_key = key if asked.judge_endpoint in (None, url) else own_key
-    judge = Endpoint(asked.judge_endpoint or url, asked.judge_model or model, own_key or judge_key, asked.api_style)
+    answer_key, judge_key = (None if name is None else environment[name] for name in names)
+    answer = Endpoint(url, model, answer_key, asked.api_style)
+    judge = Endpoint(asked.judge_endpoint or url, asked.judge_model or model, judge_key, asked.api_style)
     for option, endpoint in (("--model", answer), ("--judge-model", judge)):
         _check_model(option, endpoint.model)
         target(endpoint)

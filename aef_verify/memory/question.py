@@ -125,6 +125,11 @@ class AskedQuestion:
         return self._attempts.count
 
     @property
+    def heard(self) -> bool:
+        """Whether a call got a response that was not taken for a failure in transport."""
+        return self._reached
+
+    @property
     def answered(self) -> bool:
         """Whether there is an answer to judge."""
         return self._answer is not None

@@ -120,7 +120,10 @@ class Running:
                 raise StoppedError(STOPS[limit], limit)
             if run is None:
                 run = self._open(place)
-            self._run_case(run, number, case.case_id)
+            reason = self._run_case(run, number, case.case_id)
+            if reason is not None:
+                self._close(run, reason)
+                raise StoppedError(reason)
         assert run is not None
         self._close(run, None)
 
@@ -131,8 +134,8 @@ class Running:
         opening = Opening(run_id, suite.lane, self._plan.content_capture == "on", self._taken.credentials)
         return _Run(run_id, header, started, self._taken.suites[place].open(opening))
 
-    def _run_case(self, run: _Run, number: int, case_id: str) -> None:
-        """Run one case, and state what came of it and what was spent."""
+    def _run_case(self, run: _Run, number: int, case_id: str) -> str | None:
+        """Run one case, state what came of it and what was spent, and return why it is the last one, if it is."""
         self.started += 1
         outcome = _checked(run.running.run_case(number))
         self._clock.case_ran(outcome.seconds)
@@ -142,6 +145,7 @@ class Running:
         self._stream.write("case.completed", caseId=case_id, state=outcome.state, runId=run.run_id)
         if self._taken.each_spend:
             self._state_spend()
+        return outcome.ends
 
     def _state_spend(self) -> None:
         spent = self.spend.total()
