@@ -184,12 +184,22 @@ def test_a_lane_in_the_input_only_is_decided_and_has_no_runs() -> None:
 
 
 def test_an_input_that_is_refused_cannot_be_decided() -> None:
-    """[DEC-1] A lane twice on both sides is refused by the decision function alone."""
+    """[DEC-1], [CKP-2] Lane names are unique: a lane twice on both sides is refused by the decision function."""
     twice = given(lane("quality"), lane("quality"))
     decision = {"outcome": "approved", "lanes": [], "reasons": ["outcome:approved"]}
     problems = manifest_problems(manifest(twice, decision))
     assert [(problem.code, problem.detail) for problem in problems] == [
         ("decision", "the recorded input cannot be decided: duplicate-lane: lane 'quality' stands twice")
+    ]
+
+
+def test_a_lane_that_stands_twice_on_one_side_is_another_lane() -> None:
+    """[CKP-2] Of two lanes with one name the first counts where runs and results are compared; `lanes` is certain."""
+    assert codes(changed(lambda c: c["lanes"].insert(1, c["lanes"][0] | {"runs": []}))) == ["lanes"]
+    assert codes(changed(lambda c: c["lanes"].insert(0, c["lanes"][0] | {"runs": []}))) == [
+        "evidence",
+        "lane-evidence",
+        "lanes",
     ]
 
 
@@ -409,11 +419,19 @@ def test_a_manifest_reads() -> None:
         ),
         (json.dumps(manifest(WAIVED, schemaVersion="1.00")).encode(), "/schemaVersion: must be a version of AEF 1"),
         (json.dumps(manifest(WAIVED, outcome=None)).encode(), "/outcome: must not be null"),
+        (
+            json.dumps(changed(lambda c: c["lanes"][0]["runs"][0].pop("runHash"))).encode(),
+            "/lanes/0/runs/0/runHash: is required",
+        ),
+        (
+            json.dumps(changed(lambda c: c["lanes"][0]["runs"][0].update(origin="found"))).encode(),
+            "/lanes/0/runs/0/origin: must be 'launched', or 'adopted:' and a name",
+        ),
         (json.dumps(manifest(WAIVED, decision=...)).encode(), "/decision: is required"),
     ],
 )
 def test_what_is_no_manifest_is_the_callers_mistake(data: bytes, message: str) -> None:
-    """[VER-4], [ENC-17], [CKP-4]."""
+    """[VER-4], [ENC-17], [CKP-2], [CKP-4]."""
     with pytest.raises(InputError) as found:
         read_manifest(data)
     assert message in str(found.value)
