@@ -6,6 +6,7 @@ only `documents` asks the schemas.
 
 - A valid run, unsealed: `runs`. Sealed: `sealed_runs`; signed: `signed_runs`; with overlays: `overlaid_runs`.
 - Two arms of a memory benchmark that belong together: `pairs`.
+- A runner's event stream that keeps to its plan: `job_streams`.
 - A change of a run, of bytes, of a JSON text, with words that say which: `mutations`, `byte_changes`, `json_changes`.
 - A folder that nobody sends in good faith: `hostile_folders`.
 - An input of the decision function with the decision it must get: `decisions`. A checkpoint manifest that holds
@@ -60,6 +61,7 @@ from aef_verify.strategies.overlays import (
 )
 from aef_verify.strategies.pairs import PairFiles, pairs
 from aef_verify.strategies.runs import runs, sealed_runs
+from aef_verify.strategies.streams import JobStream, job_streams
 from aef_verify.strategies.values import (
     durations,
     ids,
@@ -88,6 +90,7 @@ __all__ = [
     "DecisionCase",
     "Entry",
     "HostileFolder",
+    "JobStream",
     "Mutation",
     "OverlaidRun",
     "PairFiles",
@@ -110,6 +113,7 @@ __all__ = [
     "identities",
     "ids",
     "instants",
+    "job_streams",
     "json_changes",
     "json_objects",
     "json_values",
