@@ -9,6 +9,7 @@ announced. Cases that did not run leave no line.
 
 from __future__ import annotations
 
+from math import inf
 from secrets import token_hex
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from aef_verify.runner.events import EventStream
 from aef_verify.runner.header import planned_header
 from aef_verify.runner.plan import Plan
 from aef_verify.runner.spend import Limits, Spend
-from aef_verify.runner.taking import Taken
+from aef_verify.runner.taking import MOST_REASON, Taken
 from aef_verify.runner.target import STATES, Closing, Opening, OpenRun, Outcome, RunContent, Target
 from aef_verify.writing.run import ClosedRun, Sealing, encoded, publish_run
 
@@ -177,9 +178,11 @@ class Running:
 
 
 def _checked(outcome: Outcome) -> Outcome:
-    """Return an outcome that an event and a sum can hold; raises ValueError for another one: a target's mistake."""
-    if outcome.state not in STATES or not outcome.usd >= 0 or outcome.seconds < 0:
+    """Return an outcome that events, sums and a run can hold; raises ValueError for another one: a target's mistake."""
+    if outcome.state not in STATES or not 0 <= outcome.usd < inf or outcome.seconds < 0:
         raise ValueError("a case came to a state, a cost or a duration that no case has")
+    if outcome.ends is not None and not 1 <= len(outcome.ends) <= MOST_REASON:
+        raise ValueError("a case ends the run for no reason that a run can state")
     return outcome
 
 

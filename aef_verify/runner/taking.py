@@ -22,8 +22,8 @@ from aef_verify.runner.target import Case, Suite, Target
 NO_REASON = "the plan is not one that this runner takes"
 """What is said where the reason itself cannot be written."""
 
-_MOST = 2048
-"""Characters of a reason."""
+MOST_REASON = 2048
+"""Characters of a reason, of an event or of a run that was aborted."""
 
 _OTHER_EVENTS, _EVENTS_A_SUITE = 3, 2
 """Events of a job besides those of its cases: accepted, estimated and the end; and a suite's spend and evidence."""
@@ -160,4 +160,4 @@ def _safe(reason: str, plan: Plan) -> str:
     """Return a reason as an event may hold it: cut, and without any path of a credential [PLAN-3]."""
     if any(credential.path in reason for credential in plan.credentials):
         return NO_REASON
-    return reason if len(reason) <= _MOST else reason[: _MOST - 1] + "…"
+    return reason if len(reason) <= MOST_REASON else reason[: MOST_REASON - 1] + "…"
