@@ -86,14 +86,12 @@ class Ran(NamedTuple):
         return {str(path.relative_to(self.out)) for path in found}
 
 
-def written(folder: Path, *, plan: Json | bytes, runner: Json, target: Json | bytes) -> list[str]:
+def written(folder: Path, *, plan: Json | bytes, runner: Json, target: Json | bytes) -> tuple[str, str, str]:
     """Write what a job is given, and return the three paths."""
-    paths = []
     for name, document in (("plan", plan), ("runner", runner), ("target", target)):
-        path = folder / f"{name}.json"
-        path.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
-        paths.append(str(path))
-    return paths
+        data = document if isinstance(document, bytes) else json.dumps(document).encode()
+        (folder / f"{name}.json").write_bytes(data)
+    return str(folder / "plan.json"), str(folder / "runner.json"), str(folder / "target.json")
 
 
 def run(
