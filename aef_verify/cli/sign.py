@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 
 import click
@@ -42,6 +43,8 @@ def sign(file: str, key: str, out: str | None, payload_type: str | None) -> int:
     from aef_verify.report.escape import escaped
 
     write_text(f"signed    {escaped(file)}\nenvelope  {escaped(target)}\nkey id    {_keyid(envelope)}\n")
+    for doubt in _doubts(envelope):
+        say(f"aef sign: warning: {doubt}")
     if os.path.basename(os.path.dirname(os.path.abspath(file))) == "overlays":
         say("aef sign: this signature is for every event of the batch, other people's too: read them all first [OVL-3]")
     return OK
@@ -91,6 +94,28 @@ def _is_checkpoint(payload: bytes) -> bool:
         return accepts("checkpoint", "reader", read_object(payload))
     except UnreadableError:
         return False
+
+
+def _doubts(envelope: dict[str, object]) -> Iterator[str]:
+    """Yield what a signer should know of a checkpoint that was signed just now [CKP-5], [CKP-7]."""
+    from aef_verify.integrity import base64
+    from aef_verify.integrity.dsse import CHECKPOINT_TYPE
+
+    if envelope["payloadType"] != CHECKPOINT_TYPE:
+        return
+    from aef_verify.checkpoint.manifest import DECIDED, manifest_problems, read_manifest
+
+    payload = envelope["payload"]
+    assert isinstance(payload, str)
+    try:
+        document = read_manifest(base64.decode(payload))
+    except InputError as fault:
+        yield str(fault)
+        return
+    if document["state"] != DECIDED:
+        yield f"the checkpoint is not decided: its state is {document['state']} [CKP-5]"
+    for problem in manifest_problems(document):
+        yield f"the checkpoint does not verify: {problem.code}: {problem.detail} [CKP-7]"
 
 
 def _keyid(envelope: dict[str, object]) -> object:

@@ -394,6 +394,28 @@ def test_decide_sign_check(tmp_path: Path) -> None:
     assert check(release, "--policy", POLICY).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (repairs() | {"outcome": "blocked"}, "the checkpoint does not verify: outcome: "),
+        (plan_of(repairs()), "is not decided: its state is evidence_complete [CKP-5]"),
+    ],
+)
+def test_a_signer_is_told_what_is_wrong(tmp_path: Path, document: Document, said: str) -> None:
+    file = written(tmp_path, document)
+    done = call("sign", file, "--key", FIXTURES / "keys/ci.key.pem")
+    assert done.exit_code == 0
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("aef sign: warning: the checkpoint ")
+    assert said in line
+
+
+def test_what_is_signed_as_a_checkpoint_and_is_none_is_told(tmp_path: Path) -> None:
+    file = written(tmp_path, {})
+    done = call("sign", file, "--key", FIXTURES / "keys/ci.key.pem", "--payload-type", CHECKPOINT_TYPE)
+    assert (done.exit_code, "no checkpoint manifest" in done.stderr) == (0, True)
+
+
 def test_ckp5_a_decided_checkpoint_never_changes(tmp_path: Path) -> None:
     release = written(tmp_path, repairs())
     before = release.read_bytes()

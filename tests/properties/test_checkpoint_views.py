@@ -51,7 +51,7 @@ def viewed(manifest: bytes, envelope: bytes | None, at: str = AT, runs: str | No
     view = view_of(report, policy_given=trusted is not None, envelope=None if envelope is None else "e")
     text = text_of(checkpoint_text(view), 120)
     assert all(character.isprintable() for character in text.replace("\n", ""))
-    assert text.endswith(f"(exit {view.exit_code}).\n")
+    assert " ".join(text.split()).endswith(f"(exit {view.exit_code}).")
     SCHEMA.validate(json.loads(checkpoint_json(view)))
     return view
 
