@@ -175,7 +175,7 @@ class _Counter:
     def __call__(self, what: str, done: int, every: int) -> None:
         end = "\r\x1b[K" if done == every else ""
         with contextlib.suppress(OSError, ValueError):
-            sys.stderr.write(f"\r\x1b[K{done}/{every} {what}{end}")
+            sys.stderr.write(f"\r{done}/{every} {what}\x1b[K{end}")
             sys.stderr.flush()
 
 

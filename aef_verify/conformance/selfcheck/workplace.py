@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from aef_verify.conformance.drive import Program, Reply
 from aef_verify.conformance.selfcheck.mutation import Mutation
@@ -28,7 +29,7 @@ def checkout() -> str:
     """Return the folder of the checkout that this package runs from.
 
     Raises:
-        InputError: it does not run from a checkout, so that its tests are not there.
+        InputError: it does not run from a checkout, so that its tests are not there; or pytest is not installed.
     """
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     if not all(os.path.exists(os.path.join(root, name)) for name in (TESTS, "pyproject.toml")):
@@ -36,6 +37,8 @@ def checkout() -> str:
             f"the self-check needs the tests, and {root} holds none: this package was installed without them. "
             "Run it from a checkout; `aef conformance run CORPUS` judges an installed package"
         )
+    if find_spec("pytest") is None:
+        raise InputError("the self-check needs pytest, which is not installed here; scripts/test installs it")
     return root
 
 
