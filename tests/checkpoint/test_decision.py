@@ -94,6 +94,7 @@ def test_what_is_refused_by_a_name_of_its_own(name: str, value: object) -> None:
         given(QUALITY, exceptions=[WAIVER | {"by": "alice"}]),
         given(QUALITY, exceptions=[WAIVER | {"at": "2026-02-31T00:00:00Z"}]),
         given(QUALITY, exceptions=[WAIVER | {"expires": None}]),
+        given(QUALITY, exceptions=[WAIVER | {"expires": "2026-02-31T00:00:00Z"}]),
         given(lane("quality", blocking="true")),
         given(lane("quality", blocking=1)),
         given(lane("a lane")),
