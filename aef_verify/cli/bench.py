@@ -88,6 +88,8 @@ def longmemeval(as_json: bool, quiet: bool, content: str, **options: Any) -> int
 
         return perform(options | {"content": content == "on"}, as_json=as_json, quiet=quiet)
     except KeyboardInterrupt:
+        if options["job"] is not None:
+            raise
         # Before the benchmark takes signals itself.
         say("aef bench longmemeval: interrupted before anything was prepared")
         return PROBLEM

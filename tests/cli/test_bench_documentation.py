@@ -15,7 +15,7 @@ from tests.cli.calling import aef
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "BENCH.md").read_text()
-OTHERS = {"--require", "--thorough", "--cli", "--help"}
+OTHERS = {"--require", "--thorough", "--cli", "--help", "--runs"}
 """Options of other commands."""
 
 
