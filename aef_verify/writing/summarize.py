@@ -59,9 +59,15 @@ def read_request(document: object) -> list[Lane]:
     read = []
     for lane in lanes:
         given = members(lane, "a lane", {"lane": str, "metrics": list})
-        entries = (members(entry, "an entry", _ENTRY, _ENTRY_OPTIONS) for entry in given["metrics"])
-        read.append(Lane(given["lane"], tuple(Entry(**entry) for entry in entries)))
+        read.append(Lane(given["lane"], tuple(map(_read_entry, given["metrics"]))))
     return read
+
+
+def _read_entry(value: object) -> Entry:
+    given = members(value, "an entry", _ENTRY, _ENTRY_OPTIONS)
+    if "aggregate" in given:
+        members(given["aggregate"], "an aggregate", _AGGREGATE, _AGGREGATE_OPTIONS)
+    return Entry(**given)
 
 
 class Tally:
@@ -162,6 +168,8 @@ def total_usage(parties: Iterable[Document]) -> list[Document]:
     return list(totals.values())
 
 
+_AGGREGATE: Shape = {"method": str}
+_AGGREGATE_OPTIONS: Shape = {"k": (int, float)}
 _ENTRY: Shape = {"metric": str, "path": str}
 _ENTRY_OPTIONS: Shape = {"rule": str, "verdict": str, "aggregate": dict, "value": (int, float)}
 

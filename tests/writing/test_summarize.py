@@ -152,6 +152,10 @@ ENTRIES: list[object] = [
     ENTRY | {"value": True},
     ENTRY | {"value": "1"},
     ENTRY | {"aggregate": "median"},
+    ENTRY | {"aggregate": {}},
+    ENTRY | {"aggregate": {"method": {}}},
+    ENTRY | {"aggregate": {"method": "median", "k": []}},
+    ENTRY | {"aggregate": {"method": "median", "n": 1}},
     ENTRY | {"N": 1},
 ]
 SHAPES: list[object] = [
