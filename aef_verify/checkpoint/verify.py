@@ -83,6 +83,7 @@ class CheckpointReport(NamedTuple):
             is recorded, or it is refused.
         outcome_now: the outcome of deciding again at the evaluation time, where it is shown beside the recorded one;
             None where they do not differ, or an approval would be shown that was not recorded [CKP-10].
+        links: what was passed by while runs were looked for, because it is a link [RUN-1].
     """
 
     source: str
@@ -98,6 +99,7 @@ class CheckpointReport(NamedTuple):
     outcome: str | None
     decided: Decision | None
     outcome_now: str | None
+    links: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -165,6 +167,7 @@ def verify_checkpoint(
         outcome,
         decided,
         now,
+        () if store is None else store.links,
     )
 
 

@@ -60,6 +60,7 @@ def checkpoint_value(view: CheckpointView) -> Value:
         "anchors": list(report.anchors),
         "problems": problem_values(view.problems),
         "lanes": [_lane(view, lane) for lane in report.lanes],
+        "notLookedAt": list(report.links),
     }
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aef_verify.checkpoint.decision import APPROVALS, Decision
-from aef_verify.codes import CHECKPOINT, CODES, DECISION, SIGNATURE
+from aef_verify.codes import CHECKPOINT, CODES, DECISION, REPORT, SIGNATURE
 from aef_verify.report.assemble import run_entry
 from aef_verify.report.checkpoint import ABORTED, UNDECIDED, CheckpointView
 from aef_verify.report.checkpoint_words import (
@@ -26,7 +26,7 @@ from aef_verify.report.checkpoint_words import (
     rule_words,
 )
 from aef_verify.report.escape import cut, escaped, value_text
-from aef_verify.report.text import ALL_IN_JSON, advice_text, indented, problem_list
+from aef_verify.report.text import ALL_IN_JSON, OTHERS, advice_text, indented, problem_list
 from aef_verify.report.verdict import counted
 from aef_verify.report.words import SHORT, outcome_words, reading_words
 
@@ -72,6 +72,7 @@ def checkpoint_text(view: CheckpointView) -> Iterator[RenderableType]:
         yield Text()
         yield from _lane(view, lane)
     yield from _problems(view)
+    yield from _links(view)
     yield from _reasons(view)
     yield from advice_text(checkpoint_codes(view))
     yield Text()
@@ -272,6 +273,20 @@ def _problems(view: CheckpointView) -> Iterator[RenderableType]:
     yield Text("What does not hold", style="bold")
     shown = [problem._replace(path=problem.path or THE_MANIFEST) for problem in view.problems]
     yield from problem_list(CHECKPOINT, shown)
+
+
+def _links(view: CheckpointView) -> Iterator[RenderableType]:
+    links = view.report.links
+    if not links:
+        return
+    yield Text()
+    yield Text("Not looked at", style="bold")
+    for path in links[:OTHERS]:
+        yield indented(Text(escaped(path)))
+    if left := len(links[OTHERS:]):
+        yield indented(Text(f"… and {left:,} more ({ALL_IN_JSON})", style="dim"))
+    code = CODES[REPORT, "link"]
+    yield indented(Text(f"{code.meaning} [{', '.join(code.rules)}]", style="dim"))
 
 
 def _reasons(view: CheckpointView) -> Iterator[RenderableType]:

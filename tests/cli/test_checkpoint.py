@@ -241,6 +241,17 @@ def test_lane1_scripted_runs_are_no_evidence_of_the_live_subject(tmp_path: Path)
         assert words in done.stdout
 
 
+def test_links_below_the_runs_are_listed_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "coding-agent").symlink_to(RUNS / "coding-agent")
+    done = check(REPAIRS, runs=tmp_path / "runs")
+    assert done.exit_code == 1
+    assert f"\nNot looked at\n  {tmp_path}/runs/coding-agent\n  A link was found" in done.stdout
+    found = value_of(check(REPAIRS, "--json", runs=tmp_path / "runs"))
+    assert found["notLookedAt"] == [f"{tmp_path}/runs/coding-agent"]
+    assert {problem["code"] for problem in found["problems"]} == {"lane-result", "run-missing"}
+
+
 def test_what_is_not_decided_or_aborted_approves_nothing(tmp_path: Path) -> None:
     plan = plan_of(repairs())
     done = check(written(tmp_path, plan))
