@@ -66,15 +66,17 @@ def judge_job(case: Case) -> list[str]:
         return [*refusal, *(f"{path}: written, and nothing was to be" for path in written)]
     got = case.answer(*words)
     data = b"".join(blocks(case.place("plan"), case.text("plan")))
+    leaks = _leaks(out, bytes(printed), [value for value in environment.values() if value], data)
     job = _read(case, out, data)
+    if stray := list(job.folder()):
+        return [*stray, *leaks]
     return [
-        *job.folder(),
         *differences("events", len(job.events), got.get("events")),
         *job.ends(),
         *job.verified(),
         *job.runs(),
         *job.figures(),
-        *_leaks(out, bytes(printed), [value for value in environment.values() if value], data),
+        *leaks,
     ]
 
 
@@ -103,7 +105,10 @@ def _read(case: Case, out: str, data: bytes) -> _Job:
         target = read_target(b"".join(blocks(case.place("target"), case.text("target"))))
     except InputError as fault:
         raise CorpusError(f"{case.text('target')}: {fault}") from None
-    return _Job(case, out, data, plan, target, tuple(_lines(where, EVENTS)))
+    events = tuple(_lines(where, EVENTS))
+    if not events:
+        raise UnmetError(f"{EVENTS}: no event")
+    return _Job(case, out, data, plan, target, events)
 
 
 def _lines(where: str, name: str) -> Iterator[Document]:
