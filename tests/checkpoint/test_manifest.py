@@ -316,6 +316,9 @@ UNKNOWN: dict[str, Callable[[Json], object]] = {
 def test_a_later_minors_unknown_values_are_unverifiable_whatever_else_it_holds(kind: str) -> None:
     checkpoint = changed(UNKNOWN[kind], schemaVersion=LATER)
     assert codes(checkpoint) == ["unverifiable"]
+    assert manifest_problems(checkpoint)[0].detail.startswith(
+        "this version, 1.0, does not know what a later one wrote: "
+    )
     checkpoint["subject"]["version"] = NEWER
     checkpoint["lanes"].reverse()
     assert codes(checkpoint) == ["unverifiable"]
@@ -417,6 +420,13 @@ def test_a_manifest_reads() -> None:
             json.dumps(manifest(WAIVED, schemaVersion="2.0")).encode(),
             "is of AEF '2.0'; this reader reads major version 1",
         ),
+        (json.dumps(manifest(WAIVED, schemaVersion="0.9")).encode(), "is of AEF '0.9'"),
+        (json.dumps(manifest(WAIVED, schemaVersion="20.10")).encode(), "is of AEF '20.10'"),
+        (json.dumps(manifest(WAIVED, schemaVersion="2")).encode(), "/schemaVersion: must be a version of AEF 1"),
+        (
+            json.dumps(manifest(WAIVED, subject={"ref": "agent:a", "version": "latest"})).encode(),
+            "/subject/version: must be one exact version, such as 4.2.0; resolve it before any run is made [CKP-1]",
+        ),
         (json.dumps(manifest(WAIVED, schemaVersion="1.00")).encode(), "/schemaVersion: must be a version of AEF 1"),
         (json.dumps(manifest(WAIVED, outcome=None)).encode(), "/outcome: must not be null"),
         (
@@ -435,3 +445,4 @@ def test_what_is_no_manifest_is_the_callers_mistake(data: bytes, message: str) -
     with pytest.raises(InputError) as found:
         read_manifest(data)
     assert message in str(found.value)
+    assert ("[CKP-1]" in str(found.value)) == ("[CKP-1]" in message)
