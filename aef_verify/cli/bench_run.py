@@ -31,7 +31,7 @@ def perform(options: Mapping[str, Any], *, as_json: bool, quiet: bool) -> int:
     from aef_verify.cli.program import version
 
     asked = Asked(**{name: options[name] for name in Asked._fields})
-    job = JobAsked(**{name: options[name] for name in JobAsked._fields})
+    job = JobAsked(**{name: options[name] for name in JobAsked._fields if name in options})
     check_evidence_options(asked)
     check_job_options(asked, job)
 
