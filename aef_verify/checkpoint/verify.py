@@ -80,9 +80,10 @@ class CheckpointReport(NamedTuple):
         anchors: the run hashes that it anchors, in byte order, baselines included [SIG-8].
         outcome: the recorded one; None where there is none.
         decided: the decision on the recorded input as it was then, with what waives each waived lane; None where none
-            is recorded, or it is refused.
+            is recorded, it is refused, or a later minor's values keep it from being recomputed here.
         outcome_now: the outcome of deciding again at the evaluation time, where it is shown beside the recorded one;
-            None where they do not differ, or an approval would be shown that was not recorded [CKP-10].
+            None where they do not differ, it cannot be decided here, or an approval would be shown that was not
+            recorded [CKP-10].
         links: what was passed by while runs were looked for, because it is a link [RUN-1].
     """
 
@@ -152,7 +153,8 @@ def verify_checkpoint(
     signed = signature is not None and bool(signature.verifies_for)
     anchoring = signed and store is not None and not alone and not problems
     outcome: str | None = document.get("outcome")
-    decided, now = _decisions(document, at, superseded_by)
+    unknown = any(problem.code == "unverifiable" for problem in alone)
+    decided, now = (None, None) if unknown else _decisions(document, at, superseded_by)
     return CheckpointReport(
         source,
         at,

@@ -540,6 +540,19 @@ def test_ckp10_what_cannot_be_decided_is_not_decided_later(tmp_path: Path) -> No
     assert (aborted.decided, aborted.outcome_now, aborted.outcome) == (None, None, "aborted")
 
 
+def test_ckp10_what_only_a_later_minor_decides_is_not_decided_here(tmp_path: Path) -> None:
+    """What an unknown status reads as would look like a decision that time has changed."""
+    run = a_run("one")
+    place = Place(tmp_path).add(run)
+    data = decide_checkpoint(checkpoint(lane(present(), run)), str(place), AT)
+    data["decisionInput"]["lanes"][0]["result"]["status"] = "splendid"
+    report = verified(place, data)
+    assert (report.outcome, report.outcome_now) == ("approved", "inconclusive")
+    report = verified(place, data | LATER)
+    assert [problem.code for problem in report.manifest_problems] == ["unverifiable"]
+    assert (report.outcome, report.decided, report.outcome_now) == ("approved", None, None)
+
+
 # Inputs
 
 
