@@ -9,6 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aef_verify.checkpoint.decision import Decision, decide
+    from aef_verify.checkpoint.record import decide_checkpoint
+    from aef_verify.checkpoint.refusals import RefusedInputError
+    from aef_verify.checkpoint.verify import CheckpointReport, verify_checkpoint
     from aef_verify.engine.evidence import Progress, verify_evidence
     from aef_verify.integrity.check import verify_seal
     from aef_verify.integrity.dsse import EnvelopeReport, verify_envelope
@@ -22,48 +26,74 @@ if TYPE_CHECKING:
     from aef_verify.run.reader import ReadError, Run, open_run
     from aef_verify.run.results import result_id
     from aef_verify.run.verify import Overlays, RunReport, verify_run
+    from aef_verify.runner.conform import ConformanceReport, verify_plan_conformance
+    from aef_verify.runner.job import JobResult, run_job
+    from aef_verify.runner.plan import Plan, PlanRefusedError, read_plan
+    from aef_verify.runner.stream import StreamReport, verify_stream
     from aef_verify.writing.producer import Case, Check, write_run
     from aef_verify.writing.run import Written
     from aef_verify.writing.seal import seal_run
     from aef_verify.writing.sign import sign_file
+    from aef_verify.writing.summarize import read_request, summarize_run
 
 __all__ = [
     "Case",
     "Check",
+    "CheckpointReport",
+    "ConformanceReport",
+    "Decision",
     "EnvelopeReport",
     "EvidenceReport",
     "InputError",
+    "JobResult",
     "Overlays",
     "PairReport",
+    "Plan",
+    "PlanRefusedError",
     "PolicyError",
     "Problem",
     "Progress",
     "ReadError",
+    "RefusedInputError",
     "Run",
     "RunEntry",
     "RunReport",
     "SealReport",
+    "StreamReport",
     "SuiteComparison",
     "TrustPolicy",
     "Written",
     "compare_suites",
+    "decide",
+    "decide_checkpoint",
     "effective_view",
     "load_policy",
     "open_run",
+    "read_plan",
     "read_policy",
+    "read_request",
     "result_id",
+    "run_job",
     "seal_run",
     "sign_file",
+    "summarize_run",
     "verify_chain",
+    "verify_checkpoint",
     "verify_envelope",
     "verify_evidence",
     "verify_pair",
+    "verify_plan_conformance",
     "verify_run",
     "verify_seal",
+    "verify_stream",
     "write_run",
 ]
 
 _HOMES = {
+    "checkpoint.decision": ("Decision", "decide"),
+    "checkpoint.record": ("decide_checkpoint",),
+    "checkpoint.refusals": ("RefusedInputError",),
+    "checkpoint.verify": ("CheckpointReport", "verify_checkpoint"),
     "engine.evidence": ("Progress", "verify_evidence"),
     "integrity.check": ("verify_seal",),
     "integrity.dsse": ("EnvelopeReport", "verify_envelope"),
@@ -77,10 +107,15 @@ _HOMES = {
     "run.reader": ("ReadError", "Run", "open_run"),
     "run.results": ("result_id",),
     "run.verify": ("Overlays", "RunReport", "verify_run"),
+    "runner.conform": ("ConformanceReport", "verify_plan_conformance"),
+    "runner.job": ("JobResult", "run_job"),
+    "runner.plan": ("Plan", "PlanRefusedError", "read_plan"),
+    "runner.stream": ("StreamReport", "verify_stream"),
     "writing.producer": ("Case", "Check", "write_run"),
     "writing.run": ("Written",),
     "writing.seal": ("seal_run",),
     "writing.sign": ("sign_file",),
+    "writing.summarize": ("read_request", "summarize_run"),
 }
 
 
