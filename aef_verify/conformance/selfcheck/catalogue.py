@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from fnmatch import fnmatchcase
 
-from aef_verify.conformance.selfcheck import encoding, integrity, memory, run, schemas, signatures, writing
+from aef_verify.conformance.selfcheck import (
+    checkpoint,
+    encoding,
+    integrity,
+    memory,
+    run,
+    runner,
+    schemas,
+    signatures,
+    writing,
+)
 from aef_verify.conformance.selfcheck.mutation import Mutation
 from aef_verify.problems import InputError
 
@@ -15,6 +25,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     *run.MUTATIONS,
     *integrity.MUTATIONS,
     *signatures.MUTATIONS,
+    *checkpoint.MUTATIONS,
+    *runner.MUTATIONS,
     *writing.MUTATIONS,
     *memory.MUTATIONS,
 )

@@ -2,8 +2,8 @@
 
 In this order: the checkout is copied, once for each process that will run at a time; every mutation must fit the
 source; a survey judges all vectors with the code as it is; then each mutation in turn is judged by the vectors that
-can notice it, until one fails. What no vector notices is left to the tests that its table names, which must pass with
-the code as it is. A process that dies or does not end in time has noticed as well.
+can notice it, until one fails. What no vector notices is left to the tests that its table names, of which the one that
+fails must pass with the code as it is. A process that dies or does not end in time has noticed as well.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import json
 import os
 import queue
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from aef_verify.conformance.drive import Answer, Failure, Refusal, Reply
@@ -118,6 +118,8 @@ def self_check(
     """
     source = checkout()
     with tempfile.TemporaryDirectory(prefix="aef-self-check-") as folder:
+        # Some tests become somebody else, who must be able to read the copies.
+        os.chmod(folder, 0o755)
         check = _Check(source, folder, mutations, corpus, jobs, progress or (lambda what, done, all_: None))
         return check.result()
 
@@ -270,39 +272,50 @@ class _Check:
     def _by_tests(self, left: Sequence[Mutation]) -> dict[str, Outcome]:
         """Return the outcome of each mutation that no vector noticed."""
         missed = None if self.corpus is None else True
-        files = list(dict.fromkeys(file for mutation in left for file in mutation.tests))
-        failing: dict[str, str] = {}
-
-        def passes(place: Workplace, file: str) -> Reply:
-            return self._tested(place, [file], keeps_bytecode=True)
-
-        for number, reply in self._in_places("files of tests run with the code as it is", passes, files):
-            tested = _tested_of(reply)
-            if tested is None or tested["status"] != 0:
-                name = tested["id"] if tested is not None else ""
-                message = tested["message"] if tested is not None else _words_of(reply)
-                failing[files[number]] = f"{name or files[number]} fails with the code as it is: {message}"
 
         def work(place: Workplace, mutation: Mutation) -> Outcome:
-            for file in mutation.tests:
-                if file in failing:
-                    return Outcome(mutation, UNDECIDED, file, failing[file], missed)
+            files = [f"{TESTS}/{file}" for file in mutation.tests]
             with place.mutated(mutation):
-                reply = self._tested(place, mutation.tests)
+                reply = place.perform(TESTING, ("first", *files), TEST_SECONDS)
             tested = _tested_of(reply)
             if tested is None:
-                return Outcome(mutation, BY_TEST, mutation.tests[0], _ended(reply), missed)
-            if tested["status"] != 0:
-                return Outcome(mutation, BY_TEST, tested["id"], tested["message"], missed)
-            return Outcome(mutation, SURVIVED, missed=missed)
+                return Outcome(mutation, BY_TEST, files[0], _ended(reply), missed)
+            if tested["status"] == 0:
+                return Outcome(mutation, SURVIVED, missed=missed)
+            name, message = next(iter(tested["failed"]), (files[0], f"pytest ended with {tested['status']}"))
+            return Outcome(mutation, BY_TEST, name, message, missed)
 
-        found = self._in_places("mutations judged by tests", work, left)
-        return {outcome.mutation.id: outcome for _, outcome in found}
+        outcomes = [outcome for _, outcome in self._in_places("mutations judged by tests", work, left)]
+        failing = self._failing(dict.fromkeys(outcome.name for outcome in outcomes if outcome.is_noticed))
+        return {
+            outcome.mutation.id: replace(outcome, by=UNDECIDED, detail=f"it fails with the code as it is: {reason}")
+            if outcome.is_noticed and (reason := failing.get(_function(outcome.name))) is not None
+            else outcome
+            for outcome in outcomes
+        }
 
-    @staticmethod
-    def _tested(place: Workplace, files: Sequence[str], *, keeps_bytecode: bool = False) -> Reply:
-        words = [f"{TESTS}/{file}" for file in files]
-        return place.perform(TESTING, words, TEST_SECONDS, keeps_bytecode=keeps_bytecode)
+    def _failing(self, names: Iterable[str]) -> dict[str, str]:
+        """Return which of these tests fail with the code as it is, by function, and why."""
+        functions = list(dict.fromkeys(map(_function, names)))
+        shares = [functions[first :: self.jobs] for first in range(self.jobs)]
+
+        def work(place: Workplace, share: list[str]) -> Reply:
+            return place.perform(TESTING, ("all", *share), TEST_SECONDS + len(share))
+
+        failing: dict[str, str] = {}
+        shares = [share for share in shares if share]
+        for number, reply in self._in_places("runs of tests with the code as it is", work, shares):
+            tested = _tested_of(reply)
+            if tested is not None:
+                failing |= {_function(name): message for name, message in tested["failed"]}
+            if tested is None or (tested["status"] != 0 and not tested["failed"]):
+                failing |= dict.fromkeys(shares[number], "pytest did not run it")
+        return failing
+
+
+def _function(name: str) -> str:
+    """Return the id of a test without its parameters."""
+    return name.partition("[")[0]
 
 
 def _tested_of(reply: Reply) -> Tested | None:

@@ -1,4 +1,4 @@
-"""What runs in a copy of the checkout to run some of its tests: pytest, and the first test that fails."""
+"""What runs in a copy of the checkout to run some of its tests: pytest, and which of them fail."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from typing import TypedDict
 
 
 class Tested(TypedDict):
-    """What came of tests: pytest's exit code, and the id and message of the first that failed, empty where none did."""
+    """What came of tests: pytest's exit code, and the id and message of each that failed, in the order they ran."""
 
     status: int
-    id: str
-    message: str
+    failed: list[tuple[str, str]]
 
 
-class First:
-    """A plugin for pytest that keeps the first test, or file of tests, that failed."""
+class Failures:
+    """A plugin for pytest that keeps the tests, or files of tests, that failed."""
 
     def __init__(self) -> None:
         """Start before the first test."""
-        self.id = ""
-        self.message = ""
+        self.found: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: object) -> None:
         """Take the outcome of a step of one test."""
@@ -34,22 +32,24 @@ class First:
         self._take(report)
 
     def _take(self, report: object) -> None:
-        if not self.id and getattr(report, "failed", False):
-            self.id = str(getattr(report, "nodeid", ""))
+        if getattr(report, "failed", False):
             crash = getattr(getattr(report, "longrepr", None), "reprcrash", None)
-            self.message = str(getattr(crash, "message", "")).split("\n", 1)[0]
+            message = str(getattr(crash, "message", "")).split("\n", 1)[0]
+            self.found.setdefault(str(getattr(report, "nodeid", "")), message)
 
 
 def main(words: Sequence[str]) -> None:
-    """Run the tests of the files named until one fails, and print what came of them; all else goes nowhere."""
+    """Run tests and print what came of them; the first word is `first`, to stop at a failure, or `all`."""
     import pytest
 
+    how, *tests = words
     out = os.dup(1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
-    first = First()
-    status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *words], plugins=[first])
+    failures = Failures()
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *(["-x"] if how == "first" else [])]
+    status = pytest.main([*options, *tests], plugins=[failures])
     sys.stdout.flush()
     os.dup2(out, 1)
-    tested: Tested = {"status": int(status), "id": first.id, "message": first.message}
+    tested: Tested = {"status": int(status), "failed": list(failures.found.items())}
     json.dump(tested, sys.stdout)
