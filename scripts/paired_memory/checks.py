@@ -13,6 +13,7 @@ from typing import NamedTuple
 from aef_verify.integrity.algorithms import ECDSA_P256
 from aef_verify.integrity.policy import TrustPolicy, load_policy
 from aef_verify.writing.keygen import generate_key, policy_entry
+from scripts.paired_memory import jobs
 from scripts.paired_memory.cases import (
     ARM,
     PAIR,
@@ -55,6 +56,10 @@ def all_checks(lab: Lab, *, thorough: bool) -> Iterator[Check]:
     yield from _destinations()
     for case in (*interruptions(), *provider_faults(), *downs()):
         yield _of(case)
+    yield Check("normal arm as a job", jobs.SEALED, jobs.sealed)
+    yield Check("job that its budget stops", jobs.STOPPED, jobs.stopped)
+    yield Check("SIGINT while a job asks", jobs.CANCELLED, jobs.cancelled)
+    yield Check("SIGKILL while a job asks", jobs.KILLED, jobs.killed)
     yield Check("two signals at once", "exit 1, whole runs or none", two_signals)
     kills = 200 if thorough else 6
     yield Check(f"{kills} SIGKILLs while evidence is written", "whole runs or none", lambda lab: killed(lab, kills))
