@@ -269,16 +269,23 @@ def test_every_code_at_once() -> None:
             f"the recorded input names run hash {run_hash('a')} for lane quality, which has no such run",
         ),
         (
-            lambda c: c["lanes"][0]["runs"].extend(run(name) for name in "23456"),
-            "; ".join(
-                f"lane quality has a run {run_hash(name)} that the recorded input does not name" for name in "234"
-            )
-            + "; and 2 more",
+            lambda c: c["lanes"][2]["runs"].append(run("d")),
+            "lane speed has runs and no result in the recorded input",
         ),
     ],
 )
 def test_a_problem_names_the_lane_and_both_values(edit: Callable[[Json], object], detail: str) -> None:
     assert manifest_problems(changed(edit))[0].detail == detail
+
+
+@pytest.mark.parametrize(
+    ("names", "more"), [("2", ""), ("234", ""), ("2345", "; and 1 more"), ("23456", "; and 2 more")]
+)
+def test_a_problem_names_three_differences_and_counts_the_others(names: str, more: str) -> None:
+    checkpoint = changed(lambda c: c["lanes"][0]["runs"].extend(run(name) for name in names))
+    (problem,) = manifest_problems(checkpoint)
+    said = [f"lane quality has a run {run_hash(name)} that the recorded input does not name" for name in names[:3]]
+    assert problem.detail == "; ".join(said) + more
 
 
 def test_a_text_that_nobody_sends_in_good_faith_is_cut_and_spelled_out() -> None:
