@@ -304,12 +304,18 @@ class _Check:
 
         failing: dict[str, str] = {}
         shares = [share for share in shares if share]
-        for number, reply in self._in_places("runs of tests with the code as it is", work, shares):
-            tested = _tested_of(reply)
-            if tested is not None:
-                failing |= {_function(name): message for name, message in tested["failed"]}
-            if tested is None or (tested["status"] != 0 and not tested["failed"]):
-                failing |= dict.fromkeys(shares[number], "pytest did not run it")
+        while shares:
+            apart: list[list[str]] = []
+            for number, reply in self._in_places("runs of tests with the code as it is", work, shares):
+                tested = _tested_of(reply)
+                if tested is not None:
+                    failing |= {_function(name): message for name, message in tested["failed"]}
+                if tested is None or (tested["status"] != 0 and not tested["failed"]):
+                    if len(shares[number]) > 1:
+                        apart += ([name] for name in shares[number])
+                    else:
+                        failing |= dict.fromkeys(shares[number], "pytest did not run it")
+            shares = apart
         return failing
 
 
