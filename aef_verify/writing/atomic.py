@@ -3,7 +3,8 @@
 In this order: a temporary sibling in the destination, held by a lock; every file but `run.json`, then their bytes and
 folders synced; `run.json` under another name, synced, then its own name; the caller's check; the folder's final name;
 the destination synced. What a crash leaves is a whole run, or a temporary folder without `run.json`: such a folder
-names no run [RUN-1], and `sweep` removes it. Any fault that is met on the way removes the temporary folder.
+names no run [RUN-1], and `sweep` removes it. Any fault that is met on the way removes the temporary folder. An empty
+folder in which something is mounted keeps its place: the files are moved into it, `run.json` last.
 """
 
 from __future__ import annotations
@@ -57,13 +58,18 @@ def publish(
     final = os.path.join(destination, name)
     os.makedirs(destination, exist_ok=True)
     _refuse_taken(final, over_empty)
+    # Where something is mounted no other folder gets that name, so that the files go there one by one.
+    within = over_empty and os.path.ismount(final)
     tell("make the temporary folder")
-    temporary = _make(destination)
+    temporary = _make(final if within else destination)
     try:
         _fill(temporary.path, files, tell)
         tell("check the folder")
         check(temporary.path)
-        _name(temporary.path, final, over_empty, tell)
+        if within:
+            _move_up(temporary.path, final, tell)
+        else:
+            _name(temporary.path, final, over_empty, tell)
     except BaseException:
         _discard(temporary.path)
         raise
@@ -237,6 +243,30 @@ def _name(temporary: str, final: str, over_empty: bool, tell: Step) -> None:
         _sync_folder(os.path.dirname(final))
     except BaseException:
         os.rename(final, temporary)
+        raise
+
+
+def _move_up(temporary: str, final: str, tell: Step) -> None:
+    """Move what is in the temporary folder to the folder around it, `run.json` last, or take it back."""
+    if os.listdir(final) != [os.path.basename(temporary)]:
+        raise FileExistsError(errno.EEXIST, "is not empty any more, and is not written into", final)
+    unnamed = os.path.join(temporary, _UNNAMED)
+    # Neither folder names a run while each has some of its files.
+    moves = [(os.path.join(temporary, RUN), unnamed)]
+    moves += ((os.path.join(temporary, n), os.path.join(final, n)) for n in sorted(os.listdir(temporary)) if n != RUN)
+    moves.append((unnamed, os.path.join(final, RUN)))
+    done: list[tuple[str, str]] = []
+    try:
+        for source, target in moves:
+            tell(f"move {os.path.relpath(target, final)}")
+            os.rename(source, target)
+            done.append((source, target))
+        tell("sync the folder")
+        _sync_folder(final)
+        os.rmdir(temporary)
+    except BaseException:
+        for source, target in reversed(done):
+            os.rename(target, source)
         raise
 
 

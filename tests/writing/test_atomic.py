@@ -112,6 +112,87 @@ def test_a_name_that_is_taken_meanwhile_stays_as_it_is(tmp_path: Path) -> None:
     assert content(tmp_path) == {f"{NAME}/note.txt": b"kept"}
 
 
+def test_an_empty_folder_is_replaced_only_where_that_is_wanted(tmp_path: Path) -> None:
+    (tmp_path / NAME).mkdir(mode=0o750)
+    with pytest.raises(FileExistsError):
+        publish(tmp_path)
+    publish(tmp_path, over_empty=True)
+    assert content(tmp_path / NAME) == FILES
+    assert (tmp_path / NAME).stat().st_mode & 0o777 == 0o750
+    assert os.listdir(tmp_path) == [NAME]
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "full"])
+def test_what_is_no_empty_folder_stays_as_it_is(kind: str, tmp_path: Path) -> None:
+    taken = tmp_path / NAME
+    if kind == "file":
+        taken.write_bytes(b"mine")
+    elif kind == "link":
+        (tmp_path / "elsewhere").mkdir()
+        taken.symlink_to("elsewhere")
+    else:
+        taken.mkdir()
+        (taken / "notes").write_bytes(b"mine")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(FileExistsError):
+        publish(tmp_path, over_empty=True)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+MOVES = sorted({path.split("/")[0] for path in FILES} - {"run.json"})
+
+
+def test_where_something_is_mounted_the_files_go_there_run_json_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os.path, "ismount", lambda path: True)
+    (tmp_path / NAME).mkdir()
+    inode, told = (tmp_path / NAME).stat().st_ino, list[str]()
+    publish(tmp_path, over_empty=True, step=told.append)
+    assert content(tmp_path / NAME) == FILES
+    assert (tmp_path / NAME).stat().st_ino == inode
+    assert told[-len(MOVES) - 2 :] == [*(f"move {name}" for name in MOVES), "move run.json", "sync the folder"]
+    assert told[-len(MOVES) - 3].endswith("/.run.json")
+
+
+@pytest.mark.parametrize("at", [f"move {MOVES[0]}", "move run.json", "sync the folder"])
+def test_where_something_is_mounted_a_fault_leaves_it_empty(
+    at: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(words: str) -> None:
+        if words == at:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os.path, "ismount", lambda path: True)
+    (tmp_path / NAME).mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        publish(tmp_path, over_empty=True, step=fail)
+    assert [path.name for path in tmp_path.rglob("*")] == [NAME]
+
+
+def test_where_something_is_mounted_a_kill_leaves_a_whole_run_or_no_run_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os.path, "ismount", lambda path: True)
+    (tmp_path / "once" / NAME).mkdir(parents=True)
+    told: list[str] = []
+    publish(tmp_path / "once", over_empty=True, step=told.append)
+    for at in range(told.index("check the folder") + 1, len(told) + 1):
+        final = tmp_path / str(at) / NAME
+        final.mkdir(parents=True)
+        assert killed_at(final.parent, at, torn=False, over_empty=True)
+        runs = [path.parent for path in final.parent.rglob("run.json")]
+        assert [content(run) for run in runs] in ([], [FILES])
+
+
+def test_where_something_is_mounted_what_came_meanwhile_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os.path, "ismount", lambda path: True)
+    (tmp_path / NAME).mkdir()
+    with pytest.raises(FileExistsError):
+        publish(tmp_path, lambda folder: (tmp_path / NAME / "notes").write_bytes(b"mine"), over_empty=True)
+    assert content(tmp_path / NAME) == {"notes": b"mine"}
+
+
 def test_two_names_in_one_destination_stand_side_by_side(tmp_path: Path) -> None:
     publish(tmp_path)
     atomic.publish(str(tmp_path), "other", FILES, accept)
@@ -247,15 +328,15 @@ def test_a_full_disk_at_every_size(tmp_path: Path) -> None:
 # kills
 
 
-def killed_at(destination: Path, count: int, *, torn: bool) -> bool:
+def killed_at(destination: Path, count: int, *, torn: bool, **members: Any) -> bool:
     """Write in a child that is killed at its n-th step, in the middle of a file's bytes if `torn`.
 
     Returns whether it was killed.
     """
-    return in_child(lambda: _die_at(destination, count, torn))
+    return in_child(lambda: _die_at(destination, count, torn, **members))
 
 
-def _die_at(destination: Path, count: int, torn: bool) -> None:
+def _die_at(destination: Path, count: int, torn: bool, **members: Any) -> None:
     told = 0
     real = os.write
 
@@ -272,7 +353,7 @@ def _die_at(destination: Path, count: int, torn: bool) -> None:
         elif told == count:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    publish(destination, step=step)
+    publish(destination, step=step, **members)
 
 
 @pytest.mark.parametrize("torn", [False, True])

@@ -16,6 +16,7 @@ from aef_verify.run.verify import verify_run
 from aef_verify.writing import run as writing
 from aef_verify.writing.produce import produce_file
 from tests.building import Json
+from tests.writing.breaking import small_disk
 from tests.writing.facts import METRICS, case, child, composite, node, request, scenario, trials
 
 SOUND = scenario(
@@ -77,6 +78,16 @@ def test_an_empty_folder_is_taken_with_its_permissions(out: Path) -> None:
     produced(SOUND, out)
     assert stat.S_IMODE(out.stat().st_mode) == 0o700
     assert len(os.listdir(out)) == 4
+
+
+def test_a_file_system_that_is_mounted_there_is_written_into(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "out", 256) as disk:
+        (tmp_path / "scenario.json").write_text(json.dumps(SOUND))
+        assert produce_file(str(tmp_path / "scenario.json"), str(disk)) == 7
+        assert sorted(os.listdir(disk)) == ["metrics.json", "results.ndjson", "run.json", "summary.json"]
+        assert verify_run(str(disk)).problems == ()
+        with pytest.raises(InputError, match="not empty"):
+            produce_file(str(tmp_path / "scenario.json"), str(disk))
 
 
 def test_a_link_to_an_empty_folder_is_followed(out: Path) -> None:
