@@ -24,13 +24,16 @@ from aef_verify.problems import InputError
 from aef_verify.runner.clock import SECOND
 from aef_verify.runner.job import run_job
 from aef_verify.runner.scripted import ABSENT
+from aef_verify.runner.spend import Spend
 from aef_verify.runner.target import STATES
 from tests.properties.effort import examples
 from tests.properties.scratch import scratch
 from tests.runner import jobbing
 from tests.runner.jobbing import AT, DIGEST, Json, Ran, problems
 
-USD = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7, 0.25, 1.0, 1e-17, 2.0**-53, 5e-324, 0.30000000000000004])
+USD = st.sampled_from([0.1, 0.2, 0.3, 0.7]) | st.sampled_from(
+    [0.0, 0.1, 0.2, 0.3, 0.7, 0.25, 1.0, 1e-17, 2.0**-53, 5e-324, 0.30000000000000004]
+)
 SECONDS = st.integers(0, 40)
 TEXT = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters=[chr(n) for n in (*range(32), *range(127, 160))]),
@@ -73,15 +76,24 @@ def jobs(draw: st.DrawFn) -> Given:
         lane = draw(st.sampled_from([{}, {"lane": "quality"}, {"lane": "security"}]))
         digest = draw(st.sampled_from([{}, {"digest": DIGEST}]))
         named.append({"ref": f"suite:{place}", "version": "1"} | lane | digest)
-    order = [case for place in asked for case in suites[place]["cases"]]
+    order = [suites[place]["cases"] for place in asked]
     return Given(jobbing.plan(*named, limits=draw(limits(order))), target)
 
 
 @st.composite
-def limits(draw: st.DrawFn, order: list[Json]) -> Json:
-    some = order[: draw(st.integers(0, len(order)))]
-    near = math.fsum([case["usd"] for case in some[:-1]] + [case["usdBound"] for case in some[-1:]])
-    most = draw(st.sampled_from([near, math.nextafter(near, 9), max(0.0, math.nextafter(near, 0)), 100.0]))
+def limits(draw: st.DrawFn, suites: list[list[Json]]) -> Json:
+    """Draw limits, the budget near what either sum is before one of the cases."""
+    order = [(place, case) for place, cases in enumerate(suites) for case in cases]
+    some = order[: draw(st.integers(1, len(order)))]
+    runs: list[list[float]] = [[] for _ in suites]
+    for place, case in some:
+        runs[place].append(case["usd"])
+    place, last = some[-1]
+    runs[place][-1] = last["usdBound"]
+    near = draw(
+        st.sampled_from([rounded([usd for run in runs for usd in run]), rounded([rounded(run) for run in runs])])
+    )
+    most = draw(st.sampled_from([near, near, near, math.nextafter(near, 9), max(0.0, math.nextafter(near, 0)), 100.0]))
     found: Json = {"maxUsd": most}
     if draw(st.booleans()):
         found["cases"] = draw(st.integers(1, len(order) + 1))
@@ -158,6 +170,28 @@ def test_plan9_a_job_stops_where_it_must_and_a_verifier_finds_nothing(found: Giv
             ]
             assert all(("reason" in line) == (line["state"] in ABSENT) for line in lines)
             assert ran.document("summary.json", place)["cost"]["totalUsd"] == rounded([case["usd"] for case in cases])
+
+
+RUNS = st.lists(st.lists(USD, min_size=1, max_size=4), min_size=2, max_size=4)
+
+
+@examples(300)
+@given(RUNS, USD, st.integers(-1, 1), st.booleans())
+def test_plan9_sum5_either_sum_stops_a_case(runs: list[list[float]], bound: float, off: int, as_runs: bool) -> None:
+    """The budget is one of the two sums, or the next number beside it."""
+    spend = Spend()
+    for place, costs in enumerate(runs):
+        if place:
+            assert spend.close_run() == rounded(runs[place - 1])
+        for cost in costs:
+            spend.add(cost)
+    with_bound = [*runs[:-1], [*runs[-1], bound]]
+    of_cases = rounded([usd for run in with_bound for usd in run])
+    of_runs = rounded([rounded(run) for run in with_bound])
+    near = of_runs if as_runs else of_cases
+    most = math.nextafter(near, off * math.inf) if off else near
+    assert spend.could_pass(bound, most) is (max(of_cases, of_runs) > most)
+    assert spend.total() == rounded([usd for run in runs for usd in run])
 
 
 @examples(80)
