@@ -77,6 +77,9 @@ def test_plan5_plan8_strm3_strm4_alone_it_needs_no_network_no_key_and_no_dataset
     header = json.loads((folder / "run.json").read_bytes())
     assert header["suite"]["digest"] == plan["suites"][0]["digest"]
     assert header["execution"]["targetMode"] == "scripted"
+    assert aef(*BENCH, "--aef", "evidence", "--quiet", cwd=tmp_path).returncode in (0, 1)
+    (own,) = (tmp_path / "evidence").iterdir()
+    assert "measured the same thing" in aef("compare-suites", own, folder, cwd=tmp_path).stdout
 
 
 def test_plan3_plan9_a_provider_with_a_key_and_a_price(tmp_path: Path) -> None:
