@@ -39,7 +39,7 @@ def _reasons(plan: Plan, runner: Runner) -> Iterator[str]:
         asked = "" if "targetMode" in plan.document else ", which a plan without a target mode asks for"
         given = "" if "targetModes" in runner.document else f"; a manifest without target modes gives {LIVE} alone"
         yield f"the runner does not give the target mode {_cut(plan.target_mode)}{asked}{given}"
-    if plan.isolation == "remote-zone" and (plan.zone is None or runner.network_zone != plan.zone):
+    if plan.isolation == "remote-zone" and runner.network_zone != plan.zone:
         where = "in no zone" if runner.network_zone is None else f"in the zone {runner.network_zone}"
         yield f"the plan asks for the zone {plan.zone}, and the runner is {where}"
 

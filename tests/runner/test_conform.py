@@ -12,8 +12,10 @@ import pytest
 
 from aef_verify.integrity.policy import TrustPolicy
 from aef_verify.problems import InputError
-from aef_verify.runner.conform import ConformanceReport, verify_plan_conformance
+from aef_verify.run.store import RunStore
+from aef_verify.runner.conform import ConformanceReport, plan_conformance, verify_plan_conformance
 from aef_verify.runner.plan import read_plan
+from aef_verify.runner.stream import verify_stream
 from tests import building
 from tests.building import ALICE, RUN_ID, Edit, drop, put, result
 from tests.runner.telling import AT, END, HASH, JobFiles, Json, data, event, made, plan_document, with_run
@@ -193,7 +195,9 @@ def test_strm4_a_run_is_found_wherever_it_lies_below_the_folder(tmp_path: Path) 
 
 def test_strm4_run_hash_for_a_run_that_was_never_announced(tmp_path: Path) -> None:
     files = tell(with_run(tmp_path), event("job.accepted"), event("job.sealed", at=END, runs=[RUN_ID]))
-    assert codes(files) == [[RUN, "run-hash"]]
+    (problem,) = verified(files).problems
+    assert problem.pair == (RUN, "run-hash")
+    assert "never announced" in problem.detail
 
 
 def test_strm4_run_hash_of_the_first_announcement_wherever_it_stands(tmp_path: Path) -> None:
@@ -290,6 +294,8 @@ def test_plan8_a_case_is_its_suite_with_its_id(tmp_path: Path) -> None:
     other = put("run.json", "suite", "version", "4")
     assert codes(two_runs(tmp_path / "b", 1, 1, other, cases=3)) == [["job", "over-cases"], ["run:r2", "suite"]]
     assert codes(two_runs(tmp_path / "c", 1, 1, other, cases=4)) == [["run:r2", "suite"]]
+    named = put("run.json", "suite", "ref", "suite:other")
+    assert codes(two_runs(tmp_path / "f", 1, 1, named, cases=3)) == [["job", "over-cases"], ["run:r2", "suite"]]
     found = verified(two_runs(tmp_path / "d", 1, 1, other, cases=1))
     assert (found.cases, ["job", "over-cases"] in building.pairs(found.problems)) == (2, True)
     assert verified(two_runs(tmp_path / "e", 1, 1)).cases is None
@@ -358,3 +364,16 @@ def test_no_folder_is_an_input_error_and_a_link_is_not_followed(tmp_path: Path) 
     assert found.links == (str(files.runs / "r"),)
     with pytest.raises(InputError):
         verified(files._replace(runs=tmp_path / "absent"))
+
+
+def test_results_that_change_after_they_were_verified_are_an_input_error(tmp_path: Path) -> None:
+    """They are read a second time, for their cases, and nothing is said of what nobody verified."""
+    files = with_run(tmp_path)
+    asked = read_plan(files.plan.read_bytes())
+    account = verify_stream(str(files.events), asked).account
+    store = RunStore(str(files.runs))
+    assert store.named(RUN_ID)[0].intact
+    results = files.runs / "r" / "results.ndjson"
+    results.write_bytes(results.read_bytes().replace(b"c2", b"c3"))
+    with pytest.raises(InputError, match="changed while it was read"):
+        plan_conformance(account, asked, store)

@@ -194,6 +194,7 @@ def test_strm1_a_terminal_event_of_each_kind_ends_a_stream() -> None:
     for last in ("job.cancelled", "job.failed"):
         assert codes(data([event("job.accepted"), event(last)])) == []
     assert codes(data([event("job.refused")])) == []
+    assert codes(data([event("job.accepted"), event("job.refused")])) == []
     assert codes(data([event("job.refused"), event("job.accepted")])) == [["event:2", "after-terminal"]]
 
 
