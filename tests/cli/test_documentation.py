@@ -15,7 +15,7 @@ from aef_verify.report.text import PROBLEMS, RUNS
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "CLI.md").read_text()
 SECTIONS = dict(part.split("\n", 1) for part in TEXT.split("\n## ")[1:])
 DESCRIBED = (
-    *("verify", "show", "view", "pair", "compare-suites", "checkpoint", "decide", "stream"),
+    *("verify", "show", "view", "pair", "compare-suites", "checkpoint", "decide", "stream", "job"),
     *("seal", "keygen", "sign", "explain"),
 )
 
