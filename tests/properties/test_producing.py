@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aef_verify import Case, Check, write_run
 from aef_verify.problems import InputError
 from aef_verify.run.verify import verify_run
 from aef_verify.strategies import json_changes, labels, runs
@@ -116,6 +117,50 @@ def test_changed_facts_become_a_run_that_verifies_or_nothing(data: st.DataObject
             assert os.listdir(folder) == ["scenario.json"]
         else:
             assert verify_run(out).problems == ()
+
+
+def stated(node: Json, name: str) -> Check:
+    """State a node of a scenario as a producer's program does."""
+    path, facts = node["path"], {"scores", "lane", "reason"} & node.keys()
+    aggregation = node.get("aggregation")
+    if aggregation is not None:
+        decisive = [decided.removeprefix(f"{path}/") for decided in aggregation["decisive"]]
+        aggregation = aggregation | {"decisive": decisive}
+    return Check(
+        name,
+        node["state"],
+        evaluator=node["evaluator"],
+        below=[stated(child, child["path"].rpartition("/")[2]) for child in node.get("children", ())],
+        aggregation=aggregation,
+        **node.get("component", {}),
+        **{fact: node[fact] for fact in facts},
+    )
+
+
+@examples(40)
+@given(scenarios())
+def test_a_program_and_a_scenario_say_the_same(facts: Json) -> None:
+    cases = []
+    for case in facts["cases"]:
+        trials = case.get("trials", {})
+        trees = [stated(tree, "q") for tree in trials.get("trees", ())]
+        cases.append(Case(case["caseId"], stated(case, "q"), trials=trees, aggregation=trials.get("aggregation")))
+    with scratch() as folder:
+        produce(read_scenario(facts), os.path.join(folder, "out"))
+        made = write_run(
+            folder,
+            run=facts["run"],
+            metrics=facts["metrics"]["metrics"],
+            cases=cases,
+            summary=facts["summary"]["lanes"],
+        )
+        for name in ("run.json", "metrics.json", "results.ndjson", "summary.json"):
+            with open(os.path.join(folder, "out", name), "rb") as one, open(os.path.join(made.path, name), "rb") as two:
+                assert documents_of(one.read(), name) == documents_of(two.read(), name)
+
+
+def documents_of(data: bytes, name: str) -> list[Any]:
+    return [json.loads(text) for text in (data.splitlines() if name.endswith("ndjson") else [data])]
 
 
 @examples(40)
