@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aef_verify.cli import main
+from aef_verify.cli.program import implementation
 from aef_verify.conformance.document import READINGS, SOURCES, IncompleteError, claim_document, first_difference
 from aef_verify.conformance.report import Report
 from aef_verify.conformance.runner import PASSED, SKIPPED, Verdict
@@ -99,3 +100,11 @@ def test_calls_that_are_refused(two: SmallCorpus, tmp_path: Path) -> None:
     assert run(two.root, "--document", page, "--command", "true").exit_code == 2
     assert run(two.root, "--document", page, "--check").exit_code == 2
     assert run(two.root, "--document", tmp_path / "none" / "x.md").exit_code == 3
+
+
+def test_the_page_that_stands_here_is_of_this_version() -> None:
+    """What CI compares as a whole, as far as no corpus is needed for it."""
+    page = (ROOT / "CONFORMANCE.md").read_text()
+    readings = len(re.findall("^### ", (ROOT / READINGS).read_text(), re.MULTILINE))
+    assert f"| Implementation | {implementation()} |\n" in page
+    assert f"- {readings} readings of points" in page
