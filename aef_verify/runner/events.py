@@ -56,8 +56,8 @@ class EventStream:
         """How many events were written."""
         return self._whole[0]
 
-    def write(self, kind: str, **members: Any) -> None:
-        """Write an event; raises OSError where it could not be written, and no further one can be then."""
+    def write(self, kind: str, **members: Any) -> Event:
+        """Write an event and return it; raises OSError where it could not be, and no further one can be then."""
         count, size = self._whole
         event: Event = {
             "schemaVersion": "1.0",
@@ -83,6 +83,7 @@ class EventStream:
         self.ended = kind in TERMINAL
         if self._watch is not None:
             self._watch(event)
+        return event
 
     def _append(self, line: bytes, size: int) -> None:
         if self._writing:

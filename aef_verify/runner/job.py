@@ -231,7 +231,7 @@ class _Job:
 
     def _end(self, kind: str, running: Running | None, estimate: Estimate | None, **members: Any) -> JobResult:
         """Write the terminal event."""
-        self.stream.write(kind, **members)
+        event = self.stream.write(kind, **members)
         return JobResult(
             events=self.stream.count,
             job_id=self.ids.job_id,
@@ -246,7 +246,7 @@ class _Job:
             cases=0 if running is None else running.started,
             estimate=estimate,
             spent_usd=0.0 if running is None else running.spend.total(),
-            ended_at=self.clock.now(),
+            ended_at=event["at"],
         )
 
     def _break_off(self, fault: BaseException, running: Running) -> None:

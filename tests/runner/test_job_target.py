@@ -134,6 +134,7 @@ def test_a_live_target_runs_as_a_job(tmp_path: Path) -> None:
     live = Live(passed, header=header, blobs=[b"kept"], ext={"mine/notes.txt": b"notes"})
     done = perform(tmp_path, live, judges=[{"model": "m"}])
     assert (done.terminal, done.target_mode, done.spent_usd) == ("job.sealed", "live", 0.75)
+    assert done.ended_at == read(tmp_path / "out")[-1]["at"]
     (run,) = done.runs
     document = json.loads((Path(run.path) / "run.json").read_text())
     assert document["judges"] == [{"model": "m"}]
