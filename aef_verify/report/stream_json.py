@@ -1,4 +1,7 @@
-"""A job's stream and its runs as JSON: one value, or while it is followed one value a line."""
+"""A job's stream and its runs as JSON: one value, or while it is followed one value a line.
+
+The report is as `schemas/report/stream-report.schema.json` has it: complete, ASCII only.
+"""
 
 from __future__ import annotations
 

@@ -33,6 +33,9 @@ RUNS = 20
 _HASH = 12
 """Digits shown of a run hash."""
 
+_MOST_SHARE = 100
+"""Times the budget up to which spend is shown as a share of it."""
+
 Event = dict[str, Any]
 
 
@@ -116,7 +119,7 @@ def _estimate_words(account: Account) -> str:
 def _budget_words(account: Account, plan: Plan) -> str:
     if account.spent is None:
         return f"nothing reported of {_usd(plan.max_usd)} USD"
-    share = f" ({account.spent / plan.max_usd:.0%})" if plan.max_usd else ""
+    share = f" ({account.spent / plan.max_usd:.0%})" if account.spent < _MOST_SHARE * plan.max_usd else ""
     return f"{_usd(account.spent)} of {_usd(plan.max_usd)} USD{share}"
 
 

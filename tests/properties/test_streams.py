@@ -12,9 +12,15 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 from hypothesis import given
 from hypothesis import strategies as st
 
+import aef_verify
+from aef_verify.cli.output import rendered
+from aef_verify.report.job import JobReport
+from aef_verify.report.stream_json import job_value
+from aef_verify.report.stream_text import event_line, job_text, problem_line
 from aef_verify.runner.conform import verify_plan_conformance
 from aef_verify.runner.follow import followed
 from aef_verify.runner.matching import takes
@@ -29,6 +35,9 @@ from tests.runner.telling import plan_document, with_run
 
 Pairs = list[tuple[str, str]]
 HASHES = ("0" * 64, "1" * 64)
+SCHEMA = jsonschema.Draft202012Validator(
+    json.loads((Path(aef_verify.__file__).parent / "schemas" / "report" / "stream-report.schema.json").read_text())
+)
 
 
 def codes(data: bytes, plan: bytes) -> Pairs:
@@ -134,6 +143,11 @@ def loose_events(draw: st.DrawFn) -> bytes:
             event |= {"planId": draw(st.sampled_from(("p", "p", "q"))), "planDigest": digest, "runnerId": "r"}
         lines.append(compact(event | {name: draw(value) for name, value in few.get(kind, {}).items()}))
     return b"".join(lines)
+
+
+def with_plan(data: bytes) -> tuple[bytes, bytes]:
+    """Return a stream with the plan that it is about."""
+    return data, PLAN
 
 
 def told(data: bytes) -> Pairs:
@@ -248,6 +262,22 @@ def test_no_bytes_break_a_stream(data: bytes) -> None:
     report = verify_stream(io.BytesIO(data), read_plan(PLAN))
     assert report.problems
     assert report.is_read or [problem.path for problem in report.problems] == ["stream"]
+
+
+@examples(60)
+@given(job_streams(later_minors=True).map(lambda found: (found.data, found.plan)) | loose_events().map(with_plan))
+def test_what_is_shown_of_a_stream_neither_steers_a_terminal_nor_breaks_a_line(found: tuple[bytes, bytes]) -> None:
+    """Each event and each problem in one line, the report in printable ones, and its JSON as its schema has it."""
+    data, plan = found[0], read_plan(found[1])
+    reader = StreamReader(plan)
+    for number, line in reader.feed(data):
+        event = reader.rules.take(number, line)
+        if event is not None:
+            assert event_line(number, event, plan, reader.rules.account).isprintable()
+    report = JobReport("events", plan, reader.finish())
+    assert all(problem_line(problem).isprintable() for problem in report.stream.problems)
+    assert all(line.isprintable() for line in rendered(job_text(report)).splitlines())
+    SCHEMA.validate(json.loads(json.dumps(job_value(report))))
 
 
 # Plans and manifests
