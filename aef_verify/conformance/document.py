@@ -101,13 +101,15 @@ def _lines(report: Report, readings: int) -> Iterator[str]:
     yield from _table(("Chapter", "Commit", "Rules"), [(f"`{file}`", f"`{at}`", has) for file, at, has in SOURCES])
     yield from (
         "",
-        "- The header of `tools/aef_stream.py` there: chapter 9 leaves to it how vectors of plans, matching, streams",
-        "  are laid out.",
+        "- How vectors of plans, matching and streams are laid out, which chapter 9 leaves to the header of",
+        "  `tools/aef_stream.py` there: these facts alone.",
         "- What the published schemas say of each member of a document: its name, its type and its limits. The schemas",
         "  here were written anew from that.",
         "- The conformance corpus named above. It is not part of this repository.",
         f"- {readings} readings of points that the text leaves open, each with its reason and the vector that settles",
         f"  it, if one does: [{READINGS}]({READINGS}).",
+        "",
+        "No code of another implementation was read.",
     )
 
 
