@@ -111,7 +111,7 @@ MUTATIONS = (
     ),
     *of(
         "writing/whole.py",
-        "writing/test_seal.py writing/test_atomic.py",
+        "writing/test_whole.py",
         (
             "write-over",
             "SEAL-1 RUN-4",
