@@ -10,8 +10,8 @@ import os
 import secrets
 import stat
 
-from aef_verify.layout import RUN
 from aef_verify.problems import InputError
+from aef_verify.writing.destination import check_no_run
 from aef_verify.writing.whole import NEW_FILE
 
 
@@ -32,19 +32,8 @@ def check_destination(path: str) -> None:
         raise InputError(f"{path}: a link; name the folder itself")
     if found is not None and not stat.S_ISDIR(found.st_mode):
         raise InputError(f"{path}: not a folder")
-    _check_no_run(path)
+    check_no_run(path)
     _probe(path)
-
-
-def _check_no_run(path: str) -> None:
-    place = os.path.realpath(path)
-    while True:
-        if os.path.lexists(os.path.join(place, RUN)):
-            raise InputError(f"{path}: {place} is a run, and everything below it would be that run's files [RUN-1]")
-        above = os.path.dirname(place)
-        if above == place:
-            return
-        place = above
 
 
 def _probe(path: str) -> None:

@@ -32,6 +32,7 @@ from aef_verify.runner.running import Running, SealedRun, StoppedError
 from aef_verify.runner.scripted import TARGET_BYTES, read_target
 from aef_verify.runner.taking import Estimate, RefusedError, Taken, take
 from aef_verify.runner.target import Target
+from aef_verify.writing.destination import check_no_run, free_folder
 
 EVENTS, RUNS = "events.ndjson", "runs"
 """What a job writes into its folder."""
@@ -144,15 +145,16 @@ def _perform(
 ) -> JobResult:
     given_time(at)
     clock = target.clock(at)
-    _check_empty(out)
-    os.makedirs(out, exist_ok=True)
+    folder = free_folder(out)
+    check_no_run(folder)
+    os.makedirs(folder, exist_ok=True)
     ids = _Ids(f"job-{token_hex(12)}", str(plan.plan_id), sha256(data).hexdigest(), runner.runner_id)
     try:
-        stream = EventStream(os.path.join(out, EVENTS), ids.job_id, clock, watch)
+        stream = EventStream(os.path.join(folder, EVENTS), ids.job_id, clock, watch)
     except FileExistsError:
-        raise _not_empty(out) from None
+        raise InputError(f"{out}: is not empty any more") from None
     try:
-        job = _Job(target, stream, clock, ids, os.path.join(out, RUNS))
+        job = _Job(target, stream, clock, ids, os.path.join(folder, RUNS))
         if isinstance(plan, PlanRefusedError):
             return job.refuse(str(plan))
         try:
@@ -162,23 +164,6 @@ def _perform(
         return job.run(plan, taken)
     finally:
         stream.close()
-
-
-def _check_empty(out: str) -> None:
-    """Refuse a folder to write into that is not empty, or that is none."""
-    try:
-        with os.scandir(out) as entries:
-            if any(entries):
-                raise _not_empty(out)
-    except FileNotFoundError:
-        if os.path.islink(out):
-            raise InputError(f"{out}: a link to nothing; name a folder that is empty or not there yet") from None
-    except (OSError, ValueError) as fault:
-        raise InputError(f"{out}: {getattr(fault, 'strerror', None) or fault}") from None
-
-
-def _not_empty(out: str) -> InputError:
-    return InputError(f"{out}: not empty; a job writes into a folder that is empty or not there yet")
 
 
 class _Ids(NamedTuple):

@@ -14,6 +14,7 @@ from aef_verify.problems import InputError
 from aef_verify.run.header import is_closed, metric_kinds
 from aef_verify.schemas import accepts
 from aef_verify.writing import atomic
+from aef_verify.writing.destination import free_folder
 from aef_verify.writing.run import ClosedRun, UnsoundRunError, check_written, encoded
 from aef_verify.writing.scenario import Scenario, read_scenario
 from aef_verify.writing.shape import Document, read_given_object, refused
@@ -33,7 +34,7 @@ def produce_file(scenario: str, out: str) -> int:
 
 def produce(scenario: Scenario, out: str) -> int:
     """Write the run of a scenario; see `produce_file`."""
-    out = _free(out)
+    out = free_folder(out)
     run = closed_run(scenario.run, scenario.metrics, scenario.cases, scenario.lanes)
     try:
         files = encoded(run)
@@ -73,21 +74,3 @@ def reason(fault: Exception) -> str:
     if isinstance(fault, UnsoundRunError):
         return fault.strerror or str(fault)
     return f"a value has no form in I-JSON: {fault}"
-
-
-def _free(out: str) -> str:
-    """Return the path of a folder to be, links resolved; raises InputError where something stands that is not empty."""
-    if not out:
-        raise InputError("the folder to write into has no name")
-    try:
-        path = os.path.realpath(out)
-        taken = os.listdir(path)
-    except FileNotFoundError:
-        return path
-    except NotADirectoryError:
-        raise InputError(f"{out}: is no folder, so nothing can be written into it") from None
-    except (OSError, ValueError) as fault:
-        raise InputError(f"{out}: cannot be used: {getattr(fault, 'strerror', None) or fault}") from None
-    if taken:
-        raise InputError(f"{out}: is not empty; a run is written into a folder that is missing or empty")
-    return path

@@ -237,13 +237,11 @@ def test_enc8_the_clock_may_come_to_the_last_second(tmp_path: Path) -> None:
     assert run(tmp_path, at="9999-12-31T23:59:18Z").end["at"] == "9999-12-31T23:59:59Z"
 
 
-@pytest.mark.parametrize("made", ["file", "folder", "hidden", "link", "a file itself", "a link to nothing"])
+@pytest.mark.parametrize("made", ["file", "folder", "hidden", "link", "a file itself"])
 def test_a_folder_that_is_not_empty_is_left_alone(made: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     if made == "a file itself":
         out.write_text("x")
-    elif made == "a link to nothing":
-        out.symlink_to("nowhere")
     else:
         out.mkdir()
         inside = out / {"hidden": ".x"}.get(made, "x")
@@ -257,7 +255,6 @@ def test_a_folder_that_is_not_empty_is_left_alone(made: str, tmp_path: Path) -> 
     with pytest.raises(InputError, match="out"):
         run(tmp_path)
     assert (sorted(out.iterdir()) if out.is_dir() else out.is_file()) == before
-    assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_folder_that_is_empty_or_below_none_is_taken(tmp_path: Path) -> None:
@@ -266,6 +263,16 @@ def test_a_folder_that_is_empty_or_below_none_is_taken(tmp_path: Path) -> None:
     asked, manifest, script = written(tmp_path, plan=plan(), runner=runner(), target=target())
     run_job(asked, manifest, script, str(tmp_path / "a" / "b"), at=AT)
     assert (tmp_path / "a" / "b" / "events.ndjson").is_file()
+
+
+@pytest.mark.parametrize("out", ["", "run", "run/blobs/new", "\0"])
+def test_run1_a_folder_without_a_name_or_within_a_run_is_none(out: str, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    given = written(tmp_path, plan=plan(), runner=runner(), target=target())
+    with pytest.raises(InputError):
+        run_job(*given, str(tmp_path / out) if out else out, at=AT)
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.json"]
 
 
 def test_every_event_is_told_once_it_is_written(tmp_path: Path) -> None:
