@@ -10,7 +10,7 @@ compared with it as they are read. Comparisons at one place share its cases, tho
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import repeat
 from math import isnan, nan
@@ -52,12 +52,13 @@ class Metric(NamedTuple):
     direction: str
 
 
-def declared(metrics: Document, name: str) -> Metric | None:
-    """Return a metric of `metrics.json`, of one declared twice the first; None where it is not declared."""
+def declared(metrics: Document, names: Container[str]) -> dict[str, Metric]:
+    """Return the metrics of these names that `metrics.json` declares, of one declared twice the first."""
+    found: dict[str, Metric] = {}
     for metric in metrics["metrics"]:
-        if metric["id"] == name:
-            return Metric(metric["kind"], metric["direction"])
-    return None
+        if metric["id"] in names:
+            found.setdefault(metric["id"], Metric(metric["kind"], metric["direction"]))
+    return found
 
 
 class Measured(NamedTuple):

@@ -109,7 +109,7 @@ def binding_of(checkpoint: Document, rule: Document) -> Binding:
     return Binding(subject["ref"], subject.get("deployment"), suite if isinstance(suite, dict) else None)
 
 
-def ineligible(run: RunFacts, binding: Binding, *, versioned: bool = True) -> tuple[str, ...]:
+def ineligible(run: RunFacts, binding: Binding, *, versioned: bool) -> tuple[str, ...]:
     """Return why a run may not be relied on, in words for people; nothing where it may [LANE-1].
 
     Args:

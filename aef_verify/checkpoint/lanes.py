@@ -131,7 +131,9 @@ def evaluate_lanes(
     Raises:
         InputError: a run cannot be read, or changes meanwhile.
     """
-    room = _Room(store, Measuring(), {}, {})
+    rules = [lane["rule"] for lane in checkpoint["lanes"]]
+    compared = frozenset(rule["metric"] for rule in rules if rule["kind"] == "comparison")
+    room = _Room(store, Measuring(), compared, {}, {})
     lanes = [_Lane(checkpoint, lane, room) for lane in checkpoint["lanes"]]
     for lane in lanes:
         lane.ask(lane.name in recomputed)
@@ -156,12 +158,16 @@ class _Use(NamedTuple):
 
 
 class _Room(NamedTuple):
-    """What the lanes share: the runs, the questions to their lines, what was looked up already."""
+    """What the lanes share: the runs, the questions to their lines, the names of the metrics that any of them compares.
+
+    `facts` and `metrics` hold what was looked up already, by path; a document is not kept.
+    """
 
     store: RunStore
     measuring: Measuring
+    compared: frozenset[str]
     facts: dict[str, RunFacts]
-    metrics: dict[str, Document | None]
+    metrics: dict[str, dict[str, Metric]]
 
     def use(self, named: Document) -> _Use:
         """Look a run up by the id and the run hash that a manifest names."""
@@ -177,9 +183,9 @@ class _Room(NamedTuple):
     def metric(self, run: StoredRun, name: str) -> Metric | None:
         """Return how a run declares a metric, None where it does not."""
         if run.path not in self.metrics:
-            self.metrics[run.path] = read_metrics(run)
-        document = self.metrics[run.path]
-        return None if document is None else declared(document, name)
+            document = read_metrics(run)
+            self.metrics[run.path] = {} if document is None else declared(document, self.compared)
+        return self.metrics[run.path].get(name)
 
 
 class _Comparison(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aef_verify.checkpoint.comparison import AXES, measured_value
+from aef_verify.checkpoint.comparison import AXES, declared, measured_value
 from aef_verify.checkpoint.content import Take, read_results
 from aef_verify.run.store import StoredRun
 from aef_verify.schemas import accepts
@@ -286,6 +286,13 @@ def test_lane6_axes_come_before_the_metric_and_the_pairs(tmp_path: Path) -> None
 def test_the_axes_are_the_writers() -> None:
     assert all(accepts("common#/$defs/axis", "writer", axis) for axis in AXES)
     assert not accepts("common#/$defs/axis", "writer", "weather")
+
+
+def test_a_metric_that_is_declared_twice_is_the_first() -> None:
+    """In a run that is not intact; of the others nothing is kept."""
+    names = [("a", "none"), ("score", "target_band"), ("score", "none"), ("b", "none")]
+    document = {"metrics": [{"id": name, "kind": "score", "direction": way} for name, way in names]}
+    assert declared(document, {"score", "gone"}) == {"score": ("score", "target_band")}
 
 
 STATES: dict[str, tuple[float | None, float | None]] = {

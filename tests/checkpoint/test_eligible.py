@@ -75,6 +75,11 @@ def test_lane1_a_run_has_to_be_intact(tmp_path: Path) -> None:
     assert [run.outcome for run in found.runs] == ["unsealed", "invalid"]
     assert found.runs[0].reasons == ("it is not intact: it has no seal",)
     assert found.runs[1].reasons == ("it is not intact: digest at results.ndjson, and 1 more",)
+    added = a_run("added")
+    names = [named_run(added)]
+    added["ext/added"] = b"x\n"
+    (found,) = place.add(added).evaluate(checkpoint(lane(present(), *names)))
+    assert found.runs[0].reasons == ("it is not intact: not-sealed at ext/added",)
 
 
 def test_lane1_a_deployment_binds_where_the_checkpoint_names_one(tmp_path: Path) -> None:
