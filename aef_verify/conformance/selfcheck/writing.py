@@ -271,6 +271,10 @@ MUTATIONS = (
             'header = {"contentCapture": "on"} | run',
             "header = run",
         ),
+    ),
+    *of(
+        "writing/destination.py",
+        "writing/test_produce.py runner/test_job.py",
         (
             "produce-over",
             "RUN-4",
