@@ -55,10 +55,19 @@ def test_transcript(command: str, output: str) -> None:
     assert shown.stdout == output
 
 
-def test_the_library_example_prints_what_it_says() -> None:
-    ((example, output),) = re.findall(r"^```python\n(.*?)^```\n\n```\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    shown = subprocess.run([sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True, check=False)
+PYTHON = re.findall(r"^```python\n((?:(?!```).*\n)*)```\n(?:\n```\n((?:(?!```).*\n)*)```)?", README, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("example", "output"), PYTHON)
+def test_a_library_example_prints_what_it_says(example: str, output: str, tmp_path: Path) -> None:
+    """In the checkout where it says what it prints, elsewhere where it writes."""
+    place = ROOT if output else tmp_path
+    shown = subprocess.run([sys.executable, "-c", example], cwd=place, capture_output=True, text=True, check=False)
     assert shown.stdout + shown.stderr == output
+
+
+def test_there_are_examples_of_reading_and_writing() -> None:
+    assert sorted(bool(output) for _, output in PYTHON) == [False, True]
 
 
 def test_there_are_transcripts() -> None:
