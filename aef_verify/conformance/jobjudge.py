@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -43,6 +43,13 @@ _SCHEMAS = {
 }
 
 _LINE = ("parentResultId", "path", "caseId", "state", "severity", "lane")
+
+_HOW: dict[str, Callable[[], str | None]] = {
+    "set": lambda: secrets.token_hex(16),
+    "empty": lambda: "",
+    "absent": lambda: None,
+}
+"""What becomes of a variable that a vector names."""
 
 Document = dict[str, Any]
 
@@ -84,10 +91,9 @@ def _environment(asked: object) -> dict[str, str | None]:
     """Return the variables that a vector asks for: a fresh value, the empty text, or None for one to remove."""
     if not isinstance(asked, dict):
         raise CorpusError(f"{EXPECTED}: env is no object")
-    values = {"set": secrets.token_hex(16), "empty": "", "absent": None}
-    if not all(isinstance(how, str) and how in values for how in asked.values()):
-        raise CorpusError(f"{EXPECTED}: env has a value that is none of set, empty, absent")
-    return {name: secrets.token_hex(16) if how == "set" else values[how] for name, how in asked.items()}
+    if not all(isinstance(how, str) and how in _HOW for how in asked.values()):
+        raise CorpusError(f"{EXPECTED}: env has a value that is none of {', '.join(_HOW)}")
+    return {name: _HOW[how]() for name, how in asked.items()}
 
 
 def _read(case: Case, out: str, data: bytes) -> _Job:

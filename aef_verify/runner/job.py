@@ -30,7 +30,7 @@ from aef_verify.runner.events import Event, EventStream
 from aef_verify.runner.plan import Plan, PlanRefusedError, Runner, read_plan, read_runner
 from aef_verify.runner.running import Running, SealedRun, StoppedError
 from aef_verify.runner.scripted import TARGET_BYTES, read_target
-from aef_verify.runner.taking import Estimate, RefusedError, Taken, take
+from aef_verify.runner.taking import MOST_REASON, Estimate, RefusedError, Taken, take
 from aef_verify.runner.target import Target
 from aef_verify.writing.destination import check_no_run, free_folder
 
@@ -156,7 +156,7 @@ def _perform(
     try:
         job = _Job(target, stream, clock, ids, os.path.join(folder, RUNS))
         if isinstance(plan, PlanRefusedError):
-            return job.refuse(str(plan))
+            return job.refuse(str(plan)[:MOST_REASON])
         try:
             taken = take(plan, runner, target, environment)
         except RefusedError as refused:
