@@ -169,10 +169,10 @@ def test_a_folder_that_may_not_be_made_is_exit_3(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_strm1_a_signal_cancels_the_job(number: signal.Signals, code: int, tmp_path: Path) -> None:
-    """Ten thousand cases take seconds; the signal comes once the first hundred events are there."""
-    cases = [case(str(place)) for place in range(10_000)]
+    """Forty thousand cases take many seconds; the signal comes once the first hundred events are there."""
+    cases = [case(str(place)) for place in range(40_000)]
     given = written(
-        tmp_path, plan=plan(limits={"maxUsd": 9999}), runner=runner(), target=target(suite("suite:a", *cases))
+        tmp_path, plan=plan(limits={"maxUsd": 99999}), runner=runner(), target=target(suite("suite:a", *cases))
     )
     events = tmp_path / "out" / "events.ndjson"
     process = subprocess.Popen(
@@ -205,7 +205,7 @@ def test_a_terminal_is_shown_how_far_a_long_job_is(tmp_path: Path) -> None:
         pytest.skip("no program that gives a terminal")
     cases = [case(str(place)) for place in range(1_500)]
     given = written(
-        tmp_path, plan=plan(limits={"maxUsd": 9999}), runner=runner(), target=target(suite("suite:a", *cases))
+        tmp_path, plan=plan(limits={"maxUsd": 99999}), runner=runner(), target=target(suite("suite:a", *cases))
     )
     command = shlex.join([*AEF, "job", *given, str(tmp_path / "out")])
     done = subprocess.run(
