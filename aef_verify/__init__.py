@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from aef_verify.run.verify import Overlays, RunReport, verify_run
     from aef_verify.runner.conform import ConformanceReport, verify_plan_conformance
     from aef_verify.runner.job import JobResult, run_job
-    from aef_verify.runner.plan import Plan, PlanRefusedError, read_plan
+    from aef_verify.runner.plan import Plan, PlanRefusedError, load_plan, read_plan
     from aef_verify.runner.stream import StreamReport, verify_stream
     from aef_verify.writing.producer import Case, Check, write_run
     from aef_verify.writing.run import Written
@@ -67,6 +67,7 @@ __all__ = [
     "decide",
     "decide_checkpoint",
     "effective_view",
+    "load_plan",
     "load_policy",
     "open_run",
     "read_plan",
@@ -109,7 +110,7 @@ _HOMES = {
     "run.verify": ("Overlays", "RunReport", "verify_run"),
     "runner.conform": ("ConformanceReport", "verify_plan_conformance"),
     "runner.job": ("JobResult", "run_job"),
-    "runner.plan": ("Plan", "PlanRefusedError", "read_plan"),
+    "runner.plan": ("Plan", "PlanRefusedError", "load_plan", "read_plan"),
     "runner.stream": ("StreamReport", "verify_stream"),
     "writing.producer": ("Case", "Check", "write_run"),
     "writing.run": ("Written",),

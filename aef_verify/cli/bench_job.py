@@ -56,10 +56,7 @@ def _run(settings: Settings, job: JobAsked, out: str, *, quiet: bool) -> JobResu
 
     mode = target_mode(settings, job.target_mode)
     plan = read_given(str(job.job), limits.JSON_BYTES)
-    if job.runner is None:
-        runner = own_runner(settings.version, mode)
-    else:
-        runner = read_runner(read_given(job.runner, limits.JSON_BYTES))
+    runner = own_runner(settings.version, mode) if job.runner is None else read_runner(job.runner)
     with _progress(wanted=not quiet) as watch, MemoryTarget(settings, bounds_of(settings, job), mode) as target:
         try:
             return run_plan(plan, runner, target, out, at=now(3), environment=os.environ, watch=watch)

@@ -79,11 +79,11 @@ def stream(
 
 
 def _plan_given(path: str) -> Plan:
-    from aef_verify.runner.plan import PlanRefusedError, read_plan
+    from aef_verify.runner.plan import PlanRefusedError, load_plan
 
     data = read_input(path, limits.JSON_BYTES)
     try:
-        return read_plan(data)
+        return load_plan(data)
     except PlanRefusedError as fault:
         raise InputError(f"{path}: {fault}") from None
 

@@ -28,7 +28,7 @@ from aef_verify.problems import InputError
 from aef_verify.runner.clock import ScriptedClock
 from aef_verify.runner.header import deployment, subject_kind
 from aef_verify.runner.job import EVENTS, RUNS
-from aef_verify.runner.plan import Plan, PlanRefusedError, read_plan
+from aef_verify.runner.plan import Plan, PlanRefusedError, load_plan
 from aef_verify.runner.scripted import METRIC, PATH, ScriptedCase, ScriptedTarget, read_target
 from aef_verify.runner.spend import ExactSum
 
@@ -104,7 +104,7 @@ def _read(case: Case, out: str, data: bytes) -> _Job:
     if verified("document", "runner-event", where).get("writer") != "valid":
         raise UnmetError(f"{EVENTS}: an event that is not valid against the writer schema")
     try:
-        plan: Plan | PlanRefusedError = read_plan(data)
+        plan: Plan | PlanRefusedError = load_plan(data)
     except PlanRefusedError as refused:
         plan = refused
     try:

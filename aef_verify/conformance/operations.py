@@ -16,7 +16,6 @@ from aef_verify.problems import InputError, Problem
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
-    from aef_verify.runner.plan import Plan
 
 
 def _read_json(path: str) -> object:
@@ -224,45 +223,28 @@ def _decide(arguments: Sequence[str], options: Options) -> object:
         return {"error": str(refusal)}
 
 
-def _plan(path: str) -> Plan:
-    """Return a plan; raises InputError where the reader refuses it."""
-    from aef_verify.runner.plan import read_plan
-
-    try:
-        return read_plan(read_given(path, limits.JSON_BYTES))
-    except InputError as fault:
-        raise InputError(_named(path, fault)) from None
-
-
-def _named(path: str, fault: InputError) -> str:
-    """Return a refusal's message with the file that it is about."""
-    message = str(fault)
-    return message if message.startswith(path) else f"{path}: {message}"
-
-
 def _match(arguments: Sequence[str], options: Options) -> object:
     from aef_verify.runner.matching import takes
-    from aef_verify.runner.plan import read_runner
+    from aef_verify.runner.plan import read_plan, read_runner
 
-    plan = _plan(arguments[0])
-    try:
-        runner = read_runner(read_given(arguments[1], limits.JSON_BYTES))
-    except InputError as fault:
-        raise InputError(_named(arguments[1], fault)) from None
-    return {"matches": takes(plan, runner)}
+    plan, runner = arguments
+    return {"matches": takes(read_plan(plan), read_runner(runner))}
 
 
 def _stream(arguments: Sequence[str], options: Options) -> object:
+    from aef_verify.runner.plan import read_plan
     from aef_verify.runner.stream import verify_stream
 
-    return {"problems": _pairs(verify_stream(arguments[0], _plan(arguments[1])).problems)}
+    events, plan = arguments
+    return {"problems": _pairs(verify_stream(events, read_plan(plan)).problems)}
 
 
 def _conform(arguments: Sequence[str], options: Options) -> object:
     from aef_verify.runner.conform import verify_plan_conformance
+    from aef_verify.runner.plan import read_plan
 
     events, plan, runs = arguments
-    report = verify_plan_conformance(events, _plan(plan), runs, policy=_policy(options))
+    report = verify_plan_conformance(events, read_plan(plan), runs, policy=_policy(options))
     return {"problems": _pairs(report.problems)}
 
 

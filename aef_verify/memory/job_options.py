@@ -16,7 +16,7 @@ from aef_verify.memory.options import Asked
 from aef_verify.memory.plan import LOCAL, Bounds
 from aef_verify.problems import InputError
 from aef_verify.runner.header import PRODUCER
-from aef_verify.runner.plan import Runner, read_runner
+from aef_verify.runner.plan import Runner, load_runner
 
 QUESTION_TIMEOUT = 300.0
 """Seconds after which a question is given up where nothing else is asked for."""
@@ -107,4 +107,4 @@ def own_runner(version: str, mode: str) -> Runner:
         "tags": [],
         "targetModes": [mode],
     }
-    return read_runner(json.dumps(document).encode())
+    return load_runner(json.dumps(document).encode())

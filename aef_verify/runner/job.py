@@ -27,7 +27,7 @@ from aef_verify.given import read_given
 from aef_verify.problems import InputError
 from aef_verify.runner.clock import Clock
 from aef_verify.runner.events import Event, EventStream
-from aef_verify.runner.plan import Plan, PlanRefusedError, Runner, read_plan, read_runner
+from aef_verify.runner.plan import Plan, PlanRefusedError, Runner, load_plan, read_runner
 from aef_verify.runner.running import Running, SealedRun, StoppedError
 from aef_verify.runner.scripted import TARGET_BYTES, read_target
 from aef_verify.runner.taking import MOST_REASON, Estimate, RefusedError, Taken, take
@@ -104,7 +104,7 @@ def run_job(
     """
     data = read_given(plan_path, limits.JSON_BYTES)
     plan = _readable(data)
-    runner = read_runner(read_given(runner_path, limits.JSON_BYTES))
+    runner = read_runner(runner_path)
     target = read_target(read_given(target_path, TARGET_BYTES))
     return _perform(data, plan, runner, target, out, at, environment, watch)
 
@@ -126,7 +126,7 @@ def run_plan(
 def _readable(data: bytes) -> Plan | PlanRefusedError:
     """Return a plan, or why a reader refuses it; raises InputError where no `job.refused` could name it [PLAN-7]."""
     try:
-        return read_plan(data)
+        return load_plan(data)
     except PlanRefusedError as refused:
         if refused.plan_id is None:
             raise

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from aef_verify.encoding.durations import parse_duration
 from aef_verify.encoding.ijson import UnreadableError, read_object
+from aef_verify.given import read_given
+from aef_verify.limits import JSON_BYTES
 from aef_verify.problems import InputError
 from aef_verify.schemas import explain, reads, validator
 
@@ -116,7 +118,7 @@ class Runner(NamedTuple):
     document: Document
 
 
-def read_plan(data: bytes) -> Plan:
+def load_plan(data: bytes) -> Plan:
     """Return the plan that the bytes of a file hold.
 
     Raises:
@@ -164,13 +166,22 @@ def read_plan(data: bytes) -> Plan:
     )
 
 
+def read_plan(path: str) -> Plan:
+    """Return the plan in a file; raises InputError where there is none, and PlanRefusedError as `load_plan`."""
+    data = read_given(path, JSON_BYTES)
+    try:
+        return load_plan(data)
+    except PlanRefusedError as refusal:
+        raise PlanRefusedError(f"{path}: {refusal}", refusal.plan_id) from None
+
+
 def plan_id_of(document: object) -> str | None:
     """Return the `planId` that a `job.refused` can carry, of a plan accepted or not; None where there is none."""
     found = document.get("planId") if isinstance(document, dict) else None
     return found if isinstance(found, str) and _ID.fullmatch(found) else None
 
 
-def read_runner(data: bytes) -> Runner:
+def load_runner(data: bytes) -> Runner:
     """Return the manifest that the bytes of a file hold.
 
     Raises:
@@ -219,6 +230,15 @@ _PLAN_RULES = (
 """The rules behind each part of a plan, the first one that a place begins with."""
 
 _RUNNER_RULES = (("/schemaVersion", "[VER-4]"), ("", "[PLAN-6]"))
+
+
+def read_runner(path: str) -> Runner:
+    """Return the manifest in a file; raises InputError where there is none, or as `load_runner`."""
+    data = read_given(path, JSON_BYTES)
+    try:
+        return load_runner(data)
+    except InputError as refusal:
+        raise InputError(f"{path}: {refusal}") from None
 
 
 def _plan_fault(document: Document) -> str:

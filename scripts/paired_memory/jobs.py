@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aef_verify.problems import Problem
 from aef_verify.runner.conform import verify_plan_conformance
-from aef_verify.runner.plan import Plan, read_plan
+from aef_verify.runner.plan import Plan, load_plan
 from aef_verify.runner.stream import verify_stream
 from scripts.paired_memory.lab import QUESTIONS, Lab, UnmetError, look_at
 from scripts.paired_memory.program import SECRET, Done
@@ -60,7 +60,7 @@ def _job(lab: Lab, wanted: str, *, budget: float | None = None, signals: Sequenc
             reached=(lambda: len(serving.requests) >= 5) if signals else None,
             signals=signals,
         )
-    seen = _words(done, out, read_plan(file.read_bytes()))
+    seen = _words(done, out, load_plan(file.read_bytes()))
     found = list(_traces(folder, done))
     if seen != wanted or found:
         raise UnmetError(wanted, "; ".join([seen, *found]), look_at(done, out))

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from aef_verify.cli import main
 from aef_verify.codes import CODES, STREAM
-from aef_verify.runner.plan import read_plan
+from aef_verify.runner.plan import load_plan
 from tests.runner.telling import event, plan_bytes, with_run
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "STREAMS.md").read_text(encoding="utf-8")
@@ -74,5 +74,5 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
         example = example.replace(f'"{name}"', repr(f"{place}/{name}"))
     names: dict[str, object] = {}
     exec(example, names)
-    assert read_plan((tmp_path / "plan.json").read_bytes()).plan_id == "plan-1"
+    assert load_plan((tmp_path / "plan.json").read_bytes()).plan_id == "plan-1"
     assert names["conformance"].problems == ()  # type: ignore[attr-defined] # as the example makes it

@@ -42,8 +42,7 @@ def fails_with(monkeypatch: pytest.MonkeyPatch, failure: BaseException) -> None:
     ("words", "said"),
     [
         ([], "name an operation"),
-        (["lanes"], "no operation 'lanes'; there are run, seal"),
-        (["forge"], "no operation"),
+        (["forge"], "no operation 'forge'; there are run, seal"),
         (["echo"], "A is missing"),
         (["echo", "a"], "--at is missing"),
         (["echo", "a", "b", "--at", "t"], "an argument too many"),

@@ -17,7 +17,7 @@ from aef_verify.memory.job_options import own_runner
 from aef_verify.memory.plan import LIVE, Bounds, plan_of
 from aef_verify.runner.conform import verify_plan_conformance
 from aef_verify.runner.job import JobResult, run_plan
-from aef_verify.runner.plan import read_plan
+from aef_verify.runner.plan import load_plan
 from aef_verify.runner.stream import verify_stream
 from tests.memory.asking import CALLS, FakeClient
 from tests.memory.datasets import entry, write
@@ -124,7 +124,7 @@ class Lab(NamedTuple):
 
     def check(self, plan: Json) -> None:
         """Check the stream against the plan, and the runs against both; nothing may be found [STRM-3], [STRM-4]."""
-        read = read_plan(self.plan_bytes(plan))
+        read = load_plan(self.plan_bytes(plan))
         events = str(self.out / "events.ndjson")
         assert verify_stream(events, read).problems == ()
         (self.out / "runs").mkdir(exist_ok=True)

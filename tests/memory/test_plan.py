@@ -13,7 +13,7 @@ from aef_verify.memory.evidence import documents
 from aef_verify.memory.model import ArmResult
 from aef_verify.memory.plan import Bounds, normal_definition, plan_of, target_mode
 from aef_verify.problems import InputError
-from aef_verify.runner.plan import read_plan
+from aef_verify.runner.plan import load_plan
 from aef_verify.schemas import accepts
 from tests.memory.arms import arm, outcome
 from tests.memory.asking import CALLS
@@ -41,7 +41,7 @@ def test_plan1_plan8_it_says_what_would_be_run(lab: Lab) -> None:
         "provider": "local",
     }
     assert accepts("run-plan", "writer", plan)
-    assert read_plan(json.dumps(plan).encode()).timeout == 7200
+    assert load_plan(json.dumps(plan).encode()).timeout == 7200
 
 
 def test_plan8_the_suite_is_that_of_the_arms_own_run(lab: Lab) -> None:

@@ -24,7 +24,7 @@ from aef_verify.report.stream_text import event_line, job_text, problem_line
 from aef_verify.runner.conform import verify_plan_conformance
 from aef_verify.runner.follow import followed
 from aef_verify.runner.matching import takes
-from aef_verify.runner.plan import PlanRefusedError, read_plan, read_runner
+from aef_verify.runner.plan import PlanRefusedError, load_plan, load_runner
 from aef_verify.runner.stream import StreamReader, verify_stream
 from aef_verify.schemas import accepts
 from aef_verify.strategies import JobStream, documents, job_streams, near_documents, near_json
@@ -41,13 +41,13 @@ SCHEMA = jsonschema.Draft202012Validator(
 
 
 def codes(data: bytes, plan: bytes) -> Pairs:
-    return [problem.pair for problem in verify_stream(io.BytesIO(data), read_plan(plan)).problems]
+    return [problem.pair for problem in verify_stream(io.BytesIO(data), load_plan(plan)).problems]
 
 
 def refused(plan: bytes) -> str | None:
     """Return why a plan is refused, None where it is read."""
     try:
-        read_plan(plan)
+        load_plan(plan)
     except PlanRefusedError as fault:
         return str(fault)
     return None
@@ -103,7 +103,7 @@ PLAN = json.dumps(
         "provider": "local",
     }
 ).encode()
-DIGEST = read_plan(PLAN).digest
+DIGEST = load_plan(PLAN).digest
 
 
 def instant(text: str) -> Fraction:
@@ -236,7 +236,7 @@ def test_a_stream_is_judged_alike_however_it_comes(data: bytes, places: list[int
     """Whole, in blocks, or followed while somebody appends to it."""
     ends = sorted({0, len(data), *(place % (len(data) + 1) for place in places)})
     parts = [data[start:end] for start, end in pairwise(ends)]
-    reader = StreamReader(read_plan(PLAN))
+    reader = StreamReader(load_plan(PLAN))
     with scratch() as folder:
         path = os.path.join(folder, "events.ndjson")
         open(path, "wb").close()
@@ -259,7 +259,7 @@ def test_a_stream_is_judged_alike_however_it_comes(data: bytes, places: list[int
     st.lists(near_json() | st.sampled_from([b"\n", b"\r\n", b"\xef\xbb\xbf", b"{}\n", b"[" * 65 + b"\n"])).map(b"".join)
 )
 def test_no_bytes_break_a_stream(data: bytes) -> None:
-    report = verify_stream(io.BytesIO(data), read_plan(PLAN))
+    report = verify_stream(io.BytesIO(data), load_plan(PLAN))
     assert report.problems
     assert report.is_read or [problem.path for problem in report.problems] == ["stream"]
 
@@ -268,7 +268,7 @@ def test_no_bytes_break_a_stream(data: bytes) -> None:
 @given(job_streams(later_minors=True).map(lambda found: (found.data, found.plan)) | loose_events().map(with_plan))
 def test_what_is_shown_of_a_stream_neither_steers_a_terminal_nor_breaks_a_line(found: tuple[bytes, bytes]) -> None:
     """Each event and each problem in one line, the report in printable ones, and its JSON as its schema has it."""
-    data, plan = found[0], read_plan(found[1])
+    data, plan = found[0], load_plan(found[1])
     reader = StreamReader(plan)
     for number, line in reader.feed(data):
         event = reader.rules.take(number, line)
@@ -292,7 +292,7 @@ def test_a_plan_is_read_or_refused_and_nothing_else(data: bytes) -> None:
         assert said.startswith("plan refused: ")
         assert said.isprintable()
         return
-    plan = read_plan(data)
+    plan = load_plan(data)
     assert accepts("run-plan", "reader", plan.document)
     assert plan.plan_id == plan.document["planId"]
 
@@ -356,7 +356,7 @@ def test_plan7_a_runner_takes_what_the_text_says(
         and mode != "dreamt"
         and (asked["isolation"] != "remote-zone" or asked["zone"] == given["networkZone"])
     )
-    plan, runner = read_plan(json.dumps(asked).encode()), read_runner(json.dumps(given).encode())
+    plan, runner = load_plan(json.dumps(asked).encode()), load_runner(json.dumps(given).encode())
     assert takes(plan, runner) is expected
 
 
@@ -372,6 +372,6 @@ def test_strm4_judges_are_the_plans_with_some_left_out(asked: list[str], run: li
     expected = any(list(some) == run for some in combinations(asked, len(run)))
     with scratch() as folder:
         files = with_run(Path(folder), put("run.json", "judges", named(run)), plan=plan_document(judges=named(asked)))
-        plan = read_plan(files.plan.read_bytes())
+        plan = load_plan(files.plan.read_bytes())
         found = verify_plan_conformance(str(files.events), plan, str(files.runs))
     assert ([problem.code for problem in found.problems] == []) is expected

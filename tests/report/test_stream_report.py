@@ -19,7 +19,7 @@ from aef_verify.report.stream_text import RUNS, event_line, job_text
 from aef_verify.run.store import RunStore
 from aef_verify.runner.account import Account
 from aef_verify.runner.conform import ConformanceReport, FoundRun, plan_conformance
-from aef_verify.runner.plan import Plan, read_plan
+from aef_verify.runner.plan import Plan, load_plan
 from aef_verify.runner.stream import verify_stream
 from tests.building import drop
 from tests.runner.telling import END, HASH, JobFiles, before_end, event, line, plan, put, stream, with_run
@@ -33,7 +33,7 @@ def report(found: bytes, asked: Plan | None = None, **members: Any) -> JobReport
 
 
 def of_job(files: JobFiles) -> JobReport:
-    asked = read_plan(files.plan.read_bytes())
+    asked = load_plan(files.plan.read_bytes())
     checked = verify_stream(str(files.events), asked)
     found = plan_conformance(checked.account, asked, RunStore(str(files.runs)))
     return JobReport(str(files.events), asked, checked, str(files.runs), found)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from aef_verify.runner.conform import verify_plan_conformance
 from aef_verify.runner.job import JobResult, Watch, run_job
-from aef_verify.runner.plan import read_plan
+from aef_verify.runner.plan import load_plan
 from aef_verify.runner.stream import verify_stream
 from tests.runner.telling import plan_document, runner_document
 
@@ -118,7 +118,7 @@ def read(out: Path) -> list[Json]:
 
 def problems(ran: Ran) -> Sequence[object]:
     """Return what a verifier finds in a job's stream and runs [STRM-3], [STRM-4]."""
-    asked = read_plan(ran.plan.read_bytes())
+    asked = load_plan(ran.plan.read_bytes())
     stream = verify_stream(str(ran.out / "events.ndjson"), asked)
     found = verify_plan_conformance(str(ran.out / "events.ndjson"), asked, str(ran.out))
     return [*stream.problems, *found.problems]

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aef_verify.runner.plan import Plan, read_plan
+from aef_verify.runner.plan import Plan, load_plan
 from tests import building
 
 Json = dict[str, Any]
@@ -45,7 +45,7 @@ def plan_bytes(**members: Any) -> bytes:
 
 
 def plan(**members: Any) -> Plan:
-    return read_plan(plan_bytes(**members))
+    return load_plan(plan_bytes(**members))
 
 
 def runner_document(**members: Any) -> Json:

@@ -14,7 +14,7 @@ from aef_verify.integrity.policy import TrustPolicy
 from aef_verify.problems import InputError
 from aef_verify.run.store import RunStore
 from aef_verify.runner.conform import ConformanceReport, plan_conformance, verify_plan_conformance
-from aef_verify.runner.plan import read_plan
+from aef_verify.runner.plan import load_plan
 from aef_verify.runner.stream import verify_stream
 from tests import building
 from tests.building import ALICE, RUN_ID, Edit, drop, put, result
@@ -27,7 +27,7 @@ SUITE = {"ref": "suite:triage", "version": "3"}
 
 
 def verified(files: JobFiles, policy: TrustPolicy | None = None) -> ConformanceReport:
-    asked = read_plan(files.plan.read_bytes())
+    asked = load_plan(files.plan.read_bytes())
     return verify_plan_conformance(str(files.events), asked, str(files.runs), policy=policy)
 
 
@@ -37,7 +37,7 @@ def codes(files: JobFiles, policy: TrustPolicy | None = None) -> list[list[str]]
 
 def tell(files: JobFiles, *events: Json) -> JobFiles:
     """Write another stream, accepted for the plan's digest."""
-    digest = read_plan(files.plan.read_bytes()).digest
+    digest = load_plan(files.plan.read_bytes()).digest
     told = [line | {"planDigest": digest} if line["kind"] == "job.accepted" else line for line in events]
     files.events.write_bytes(data(told))
     return files
@@ -253,7 +253,7 @@ def test_ovl10_a_withheld_blob_leaves_a_run_intact_where_the_policy_authorizes_i
         del run[building.blob_path(name)]
 
     files = with_run(tmp_path)
-    run = made(read_plan(files.plan.read_bytes()).digest)
+    run = made(load_plan(files.plan.read_bytes()).digest)
     redacted(run)
     shutil.rmtree(files.runs)
     run.write(files.runs / "r")
@@ -266,7 +266,7 @@ def test_ovl10_a_withheld_blob_leaves_a_run_intact_where_the_policy_authorizes_i
 def two_runs(tmp_path: Path, first: float, second: float, *edits: Edit, **limits: Any) -> JobFiles:
     """Write a job of two runs of these costs, the second one changed by edits."""
     files = with_run(tmp_path, costs(first), plan=plan_document(limits={"maxUsd": 3} | limits))
-    digest = read_plan(files.plan.read_bytes()).digest
+    digest = load_plan(files.plan.read_bytes()).digest
     other = made(digest).but(costs(second), put("run.json", "runId", "r2"), put("summary.json", "runId", "r2"))
     renamed = [line | {"resultId": building.result_id(line["caseId"], run_id="r2")} for line in other["results.ndjson"]]
     other.but(put("results.ndjson", renamed), *edits).seal().write(files.runs / "r2")
@@ -369,7 +369,7 @@ def test_no_folder_is_an_input_error_and_a_link_is_not_followed(tmp_path: Path) 
 def test_results_that_change_after_they_were_verified_are_an_input_error(tmp_path: Path) -> None:
     """They are read a second time, for their cases, and nothing is said of what nobody verified."""
     files = with_run(tmp_path)
-    asked = read_plan(files.plan.read_bytes())
+    asked = load_plan(files.plan.read_bytes())
     account = verify_stream(str(files.events), asked).account
     store = RunStore(str(files.runs))
     assert store.named(RUN_ID)[0].intact

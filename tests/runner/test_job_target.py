@@ -13,7 +13,7 @@ import pytest
 from aef_verify.run.results import result_id
 from aef_verify.runner.clock import Clock, SteadyClock
 from aef_verify.runner.job import JobResult, run_plan
-from aef_verify.runner.plan import Plan, read_runner
+from aef_verify.runner.plan import Plan, load_runner
 from aef_verify.runner.scripted import PATH, ScriptedSuite, read_target
 from aef_verify.runner.target import Closing, Opening, Outcome, RunContent
 from tests.building import result
@@ -114,7 +114,7 @@ def passed(place: int) -> Outcome:
 def perform(folder: Path, live: Live, environment: dict[str, str] | None = None, **members: Any) -> JobResult:
     asked = plan(targetMode=None, **members)
     (folder / "plan.json").write_text(json.dumps(asked))
-    manifest = read_runner(json.dumps(runner(targetModes=None)).encode())
+    manifest = load_runner(json.dumps(runner(targetModes=None)).encode())
     data = (folder / "plan.json").read_bytes()
     return run_plan(data, manifest, live, str(folder / "out"), at=AT, environment=environment or {})
 

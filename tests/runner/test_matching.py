@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aef_verify.runner.matching import reasons, takes
-from aef_verify.runner.plan import read_runner
+from aef_verify.runner.plan import load_runner
 from tests.runner.telling import plan, runner_document
 
 Members = dict[str, Any]
@@ -17,7 +17,7 @@ REFERENCE = {"name": "API_KEY", "scheme": "env", "path": "the-path", "purpose": 
 
 def found(asked: Members, given: Members) -> tuple[str, ...]:
     """Return the reasons for a plan and a manifest with these members, and check that they decide."""
-    runner = read_runner(json.dumps(runner_document(**given)).encode())
+    runner = load_runner(json.dumps(runner_document(**given)).encode())
     said = reasons(plan(**asked), runner)
     assert takes(plan(**asked), runner) is (not said)
     return said

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aef_verify.problems import InputError
-from aef_verify.runner.plan import Credential, Judge, PlanRefusedError, Suite, plan_id_of, read_plan, read_runner
+from aef_verify.runner.plan import (
+    Credential,
+    Judge,
+    PlanRefusedError,
+    Suite,
+    load_plan,
+    load_runner,
+    plan_id_of,
+    read_plan,
+    read_runner,
+)
 from tests.runner.telling import PLAN_ID, plan, plan_bytes, plan_document, runner_document
 
 SECRET = "sk-live-0123456789"
@@ -26,7 +37,7 @@ def refused(**members: Any) -> PlanRefusedError:
 
 def test_plan1_plan2_plan5_a_plan_is_read_with_what_it_leaves_open() -> None:
     data = plan_bytes()
-    found = read_plan(data)
+    found = load_plan(data)
     assert (found.plan_id, found.digest) == (PLAN_ID, sha256(data).hexdigest())
     assert found.subject == ("agent:triage", "7")
     assert (found.max_usd, found.cases, found.timeout) == (3.0, 3, 7200)
@@ -61,7 +72,7 @@ def test_plan1_plan3_a_plan_is_read_whole() -> None:
 
 def test_enc4_numbers_are_read_by_value() -> None:
     data = plan_bytes().replace(b'"cases": 3', b'"cases": 3.0').replace(b'"maxUsd": 3', b'"maxUsd": 9007199254740993')
-    found = read_plan(data)
+    found = load_plan(data)
     assert (found.cases, type(found.cases), found.max_usd) == (3, int, float(2**53))
 
 
@@ -117,7 +128,7 @@ def test_plan4_no_reference_stands_where_a_plan_is_shown() -> None:
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"planId":"a","planId":"a"}', b"[" * 65, b"\xef\xbb\xbf{}"])
 def test_what_does_not_read_is_refused_without_an_id(data: bytes) -> None:
     with pytest.raises(PlanRefusedError) as fault:
-        read_plan(data)
+        load_plan(data)
     assert fault.value.plan_id is None
 
 
@@ -167,11 +178,11 @@ def test_ver3_a_later_minor_is_read() -> None:
 
 
 def test_plan6_a_manifest_without_modes_gives_live() -> None:
-    found = read_runner(json.dumps(runner_document()).encode())
+    found = load_runner(json.dumps(runner_document()).encode())
     assert found.target_modes == ("live",)
     assert (found.providers, found.tags, found.network_zone) == (("local",), ("os:linux",), None)
     modes = runner_document(targetModes=["scripted", "mocked"], networkZone="eu-1")
-    found = read_runner(json.dumps(modes).encode())
+    found = load_runner(json.dumps(modes).encode())
     assert (found.target_modes, found.network_zone) == (("scripted", "mocked"), "eu-1")
 
 
@@ -186,5 +197,22 @@ def test_plan6_a_manifest_without_modes_gives_live() -> None:
 )
 def test_plan6_a_manifest_that_a_reader_refuses_is_an_input_error(data: bytes, said: str) -> None:
     with pytest.raises(InputError) as fault:
-        read_runner(data)
+        load_runner(data)
     assert said in str(fault.value)
+
+
+def test_a_plan_and_a_manifest_are_read_from_files_that_a_refusal_names(tmp_path: Path) -> None:
+    plan, runner = tmp_path / "plan.json", tmp_path / "runner.json"
+    plan.write_bytes(plan_bytes())
+    runner.write_text(json.dumps(runner_document()))
+    assert read_plan(str(plan)).digest == load_plan(plan.read_bytes()).digest
+    assert read_runner(str(runner)) == load_runner(runner.read_bytes())
+    plan.write_bytes(plan_bytes(subject=None))
+    runner.write_text("{}")
+    with pytest.raises(PlanRefusedError, match=f"^{plan}: ") as refusal:
+        read_plan(str(plan))
+    assert refusal.value.plan_id is not None
+    with pytest.raises(InputError, match=f"^{runner}: "):
+        read_runner(str(runner))
+    with pytest.raises(InputError):
+        read_plan(str(tmp_path))
