@@ -117,6 +117,19 @@ def test_lane1_a_run_without_a_suite_matches_none(tmp_path: Path) -> None:
     assert place.status(present(), run) == "passed"
 
 
+def test_lane1_what_a_run_is_about_instead_is_said(tmp_path: Path) -> None:
+    there, nowhere = a_run("there", put(RUN, "deployment", {"ref": "deployment:us"})), a_run("nowhere")
+    bound = {"ref": "agent:triage", "version": VERSION, "deployment": "deployment:eu"}
+    rule = present(suite={"ref": "suite:triage", "version": "4", "digest": DIGEST})
+    document = checkpoint(lane(rule, there, nowhere), subject=bound)
+    (found,) = Place(tmp_path).add(there, nowhere).evaluate(document)
+    suite_reasons = ("its suite's version is 3, not 4", f"its suite's digest is not stated, not {DIGEST}")
+    assert [run.reasons for run in found.runs] == [
+        ("its deployment is deployment:us, not deployment:eu", *suite_reasons),
+        ("its deployment is not stated, not deployment:eu", *suite_reasons),
+    ]
+
+
 def test_lane9_another_version_is_used_and_carried(tmp_path: Path) -> None:
     runs = [a_run(f"v{version}", put(RUN, "subject", "version", version)) for version in ("7", "6", "5")]
     place = Place(tmp_path).add(*runs)

@@ -71,6 +71,7 @@ def test_sum8_an_aggregate_that_is_recomputed_is_read(method: str) -> None:
 
 @pytest.mark.parametrize(("minimum", "status"), [(1, "passed"), (2, "passed"), (2.0, "passed"), (3, "not_measured")])
 def test_lane2_the_minimum_is_asked_of_each_run_alone(minimum: float, status: str) -> None:
+    assert threshold_status(threshold(), [measured(0.5, n=1)]) == "passed"
     rule = threshold(minimumN=minimum)
     assert threshold_status(rule, [HALF]) == status
     assert threshold_status(rule, [HALF, HALF]) == status
