@@ -28,7 +28,7 @@ def perform(options: Mapping[str, Any], *, as_json: bool, quiet: bool) -> int:
         if fault.name is not None and fault.name.startswith("aef_verify"):
             raise
         raise InputError(f"benchmarks need {fault.name}: install aef-verify[bench]") from None
-    from aef_verify.cli.program import version
+    from aef_verify.product import version
 
     asked = Asked(**{name: options[name] for name in Asked._fields})
     job = JobAsked(**{name: options[name] for name in JobAsked._fields if name in options})

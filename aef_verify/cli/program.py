@@ -22,6 +22,7 @@ from click.exceptions import NoArgsIsHelpError
 from aef_verify.cli.exits import INPUT, INTERRUPTED, OK, PROBLEM, WRITE, WriteError
 from aef_verify.cli.output import say
 from aef_verify.problems import InputError
+from aef_verify.product import NAME, version
 from aef_verify.stdout import abandon_output
 
 
@@ -221,14 +222,4 @@ def _print_version(context: click.Context, parameter: click.Parameter, value: bo
 
 def implementation() -> str:
     """Return the name and version of this implementation."""
-    return f"aef-verify {version()}"
-
-
-def version() -> str:
-    """Return this implementation's version; `0` where it was not installed."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("aef-verify")
-    except metadata.PackageNotFoundError:
-        return "0"
+    return f"{NAME} {version()}"

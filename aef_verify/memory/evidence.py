@@ -39,13 +39,13 @@ from aef_verify.memory.profile import (
     type_lane,
 )
 from aef_verify.problems import InputError
+from aef_verify.product import NAME
 from aef_verify.run.results import result_id
 from aef_verify.writing.atomic import Step
 from aef_verify.writing.run import ClosedRun, Sealing, Written, blob_digest, publish_run
 from aef_verify.writing.sign import load_private_key
 from aef_verify.writing.summarize import Entry, Lane, summarize, total_usage
 
-PRODUCER = "aef-verify"
 ORACLE_SUBJECT = "agent:longmemeval-oracle-reader"
 """The subject of every oracle run, so that no lane of the agent under test can read an oracle score."""
 
@@ -193,7 +193,7 @@ def _run(result: ArmResult, run_id: str, producer_version: str) -> Document:
         "runId": run_id,
         "status": result.status,
         **({} if result.complete else {"abortReason": result.abort_reason or INTERRUPTED}),
-        "producer": {"name": PRODUCER, "version": producer_version},
+        "producer": {"name": NAME, "version": producer_version},
         "subject": subject,
         "suite": definition.suite_of(result.definition),
         "judges": [judge | {"mode": "single", "rubricDigest": result.rubric_digest}],

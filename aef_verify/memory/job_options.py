@@ -15,7 +15,7 @@ from aef_verify.memory.bench import Settings
 from aef_verify.memory.options import Asked
 from aef_verify.memory.plan import LOCAL, Bounds
 from aef_verify.problems import InputError
-from aef_verify.runner.header import PRODUCER
+from aef_verify.product import NAME
 from aef_verify.runner.plan import Runner, load_runner
 
 QUESTION_TIMEOUT = 300.0
@@ -98,7 +98,7 @@ def own_runner(version: str, mode: str) -> Runner:
     """Return the manifest of this program on this machine, which gives one target mode."""
     document = {
         "schemaVersion": "1.0",
-        "runnerId": PRODUCER,
+        "runnerId": NAME,
         "version": version,
         "kind": LOCAL,
         "os": _SYSTEMS.get(platform.system(), "linux"),

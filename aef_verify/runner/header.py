@@ -10,6 +10,7 @@ from __future__ import annotations
 import platform
 from typing import Any
 
+from aef_verify import product
 from aef_verify.encoding.names import reference_name
 from aef_verify.runner.plan import Plan, Suite
 from aef_verify.runner.target import Target
@@ -20,8 +21,6 @@ KINDS = frozenset(("agent", "workflow", "model", "endpoint", "mcp-server", "othe
 """The values of `subject.kind`."""
 
 OTHER = "other"
-
-PRODUCER = "aef-verify"
 
 
 def subject_kind(ref: str) -> str:
@@ -51,7 +50,7 @@ def planned_header(plan: Plan, suite: Suite, provenance: Document, target: Targe
     place = deployment(plan)
     runtime = {"name": "python", "version": platform.python_version()}
     return {
-        "producer": {"name": PRODUCER, "version": product_version(), "runtime": runtime},
+        "producer": {"name": product.NAME, "version": product.version(), "runtime": runtime},
         "subject": {"ref": ref, "kind": subject_kind(ref), "version": version},
         **({} if place is None else {"deployment": place}),
         "suite": {"ref": suite.ref, "version": suite.version}
@@ -61,13 +60,3 @@ def planned_header(plan: Plan, suite: Suite, provenance: Document, target: Targe
         "costPolicy": {"maxUsd": plan.max_usd, "priceTable": target.price_table},
         "provenance": provenance,
     }
-
-
-def product_version() -> str:
-    """Return this product's version; `0` where it was not installed."""
-    from importlib import metadata
-
-    try:
-        return metadata.version(PRODUCER)
-    except metadata.PackageNotFoundError:
-        return "0"
