@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from aef_verify.checkpoint.comparison import AXES, declared, measured_value
+from aef_verify.checkpoint.comparison import AXES, declared, differing_axes, measured_value
 from aef_verify.checkpoint.content import Take, read_results
+from aef_verify.checkpoint.eligible import facts_of
 from aef_verify.run.store import StoredRun
+from aef_verify.run.verify import verify_run
 from aef_verify.schemas import accepts
 from tests.building import Edit, Json, Run, drop, put, result, rollup
 from tests.checkpoint.lane_runs import (
@@ -144,6 +146,7 @@ def test_lane7_a_rollup_counts_and_its_trials_do_not(tmp_path: Path) -> None:
         return lines_of(*lines)
 
     assert status(tmp_path, trials(0.1), trials(0.2)) == "failed"
+    assert status(tmp_path / "more", trials(0.1), trials(0.2), minimumPairs=6) == "not_measured"
 
 
 def test_lane8_ties_are_dropped(tmp_path: Path) -> None:
@@ -231,6 +234,14 @@ def test_lane6_an_axis_that_differs_makes_the_lane_incomparable(tmp_path: Path, 
     assert place.status(comparison(same, axes=[axis]), run) == "failed"
     others = [other for other in AXIS_EDITS if other not in (axis, "judges", "rubrics")]
     assert place.status(comparison(base, axes=others), run) == "failed"
+
+
+def test_lane6_runs_of_two_target_modes_are_not_alike(tmp_path: Path) -> None:
+    """Lanes compare live runs alone, so that none of them can show it [LANE-1]."""
+    live = facts_of(verify_run(a_run("live").write(tmp_path)))
+    scripted = live._replace(target_mode="scripted")
+    assert differing_axes(live, scripted, ["subject", "target-mode"]) == ("target-mode",)
+    assert differing_axes(live, live, ["subject", "target-mode"]) == ()
 
 
 def test_lane6_axes_come_in_the_rules_order_and_an_unknown_one_differs(tmp_path: Path) -> None:

@@ -425,7 +425,7 @@ MUTATIONS = (
     ),
     *of(
         "runner/running.py",
-        "runner/test_job.py runner/test_job_limits.py",
+        "runner/test_job.py runner/test_job_limits.py runner/test_job_target.py",
         (
             "job-closing-time",
             "PLAN-9",
