@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from aef_verify.layout import is_overlay
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 
 BLOCK = 1 << 20
 """Bytes read at a time."""
@@ -121,7 +121,7 @@ class Folder:
         try:
             found = os.lstat(self.root)
         except (OSError, ValueError) as fault:
-            raise InputError(f"{self.root}: {getattr(fault, 'strerror', None) or fault}") from None
+            raise InputError(f"{self.root}: {reason_of(fault)}") from None
         if stat.S_ISLNK(found.st_mode):
             raise InputError(f"{self.root}: a link, and links are not followed; name the folder itself")
         if not stat.S_ISDIR(found.st_mode):

@@ -10,7 +10,7 @@ import os
 import stat
 from typing import BinaryIO
 
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -55,7 +55,7 @@ def _opened(path: str, limit: int | None) -> BinaryIO:
 
 
 def _unreadable(path: str, fault: OSError | ValueError) -> InputError:
-    return InputError(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}")
+    return InputError(f"{path}: cannot be read: {reason_of(fault)}")
 
 
 def _check_regular(path: str, found: os.stat_result, limit: int | None) -> None:

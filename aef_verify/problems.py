@@ -48,3 +48,8 @@ def ordered(problems: Iterable[Problem]) -> list[Problem]:
     for problem in problems:
         seen.setdefault((problem.path, problem.code), problem)
     return sorted(seen.values(), key=order_key)
+
+
+def reason_of(fault: Exception) -> str:
+    """Return why something could not be read or written, for people: the system's own words where it has some."""
+    return getattr(fault, "strerror", None) or str(fault)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aef_verify.cli.exits import OK, PROBLEM, WriteError
 from aef_verify.cli.output import is_terminal, show, write_json, write_text
 from aef_verify.clock import now
+from aef_verify.problems import reason_of
 
 if TYPE_CHECKING:
     from aef_verify.memory.bench import Settings
@@ -61,7 +62,7 @@ def _run(settings: Settings, job: JobAsked, out: str, *, quiet: bool) -> JobResu
         try:
             return run_plan(plan, runner, target, out, at=now(3), environment=os.environ, watch=watch)
         except OSError as fault:
-            reason = fault.strerror or str(fault)
+            reason = reason_of(fault)
             raise WriteError(
                 f"{out}: could not be written: {reason}; what is there is whole, and {EVENTS} says what it is"
             ) from None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from aef_verify.cli.output import write_text
 from aef_verify.folder import BLOCK
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 from aef_verify.runner.follow import followed
 from aef_verify.runner.plan import Plan
 from aef_verify.runner.stream import StreamReader, StreamReport
@@ -96,5 +96,5 @@ def _arriving(following: Following) -> Iterator[bytes]:
             elif following.is_over():
                 return
     except (OSError, ValueError, AttributeError) as fault:
-        reason = "it is closed" if sys.stdin is None else getattr(fault, "strerror", None) or fault
+        reason = "it is closed" if sys.stdin is None else reason_of(fault)
         raise InputError(f"standard input: cannot be read: {reason}") from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aef_verify import limits
 from aef_verify.given import read_given
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
@@ -23,7 +23,7 @@ def read_input(path: str, limit: int) -> bytes:
     try:
         data = sys.stdin.buffer.read(limit + 1)
     except (OSError, ValueError, AttributeError) as fault:
-        reason = "it is closed" if sys.stdin is None else getattr(fault, "strerror", None) or fault
+        reason = "it is closed" if sys.stdin is None else reason_of(fault)
         raise InputError(f"standard input: cannot be read: {reason}") from None
     if data is None:
         raise InputError("standard input: cannot be read: it would have to be waited for")

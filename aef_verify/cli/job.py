@@ -12,6 +12,7 @@ import click
 
 from aef_verify.cli.exits import OK, PROBLEM, WriteError
 from aef_verify.clock import now
+from aef_verify.problems import reason_of
 
 if TYPE_CHECKING:
     from aef_verify.runner.job import JobResult
@@ -55,7 +56,7 @@ def _run(plan: str, runner: str, target: str, out: str, at: str) -> JobResult:
         try:
             return run_job(plan, runner, target, out, at=at, environment=os.environ, watch=watch)
         except OSError as fault:
-            reason = fault.strerror or str(fault)
+            reason = reason_of(fault)
             raise WriteError(
                 f"{out}: could not be written: {reason}; what is there is whole, and {EVENTS} says what it is"
             ) from None

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 from aef_verify.cli.exits import WriteError
+from aef_verify.problems import reason_of
 from aef_verify.report.escape import escaped, json_document
 from aef_verify.stdout import abandon_output, write_out
 
@@ -52,7 +53,7 @@ def write_text(text: str) -> None:
         abandon_output()
         if isinstance(fault, BrokenPipeError) or getattr(fault, "errno", None) == errno.EPIPE:
             raise WriteError from None
-        reason = getattr(fault, "strerror", None) or fault
+        reason = reason_of(fault)
         raise WriteError(f"standard output could not be written: {reason}") from None
 
 
@@ -73,7 +74,7 @@ def writing(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
-        raise WriteError(f"{path}: could not be written: {fault.strerror or fault}; nothing was left behind") from None
+        raise WriteError(f"{path}: could not be written: {reason_of(fault)}; nothing was left behind") from None
 
 
 def is_terminal(stream: TextIO | None) -> bool:

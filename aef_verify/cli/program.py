@@ -21,7 +21,7 @@ from click.exceptions import NoArgsIsHelpError
 
 from aef_verify.cli.exits import INPUT, INTERRUPTED, OK, PROBLEM, WRITE, WriteError
 from aef_verify.cli.output import say
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 from aef_verify.product import NAME, version
 from aef_verify.stdout import abandon_output
 
@@ -183,7 +183,7 @@ class Program(click.Group):
             if fault.filename is not None:
                 return _unexpected(called, fault)
             abandon_output()
-            return _failed(called, f"output could not be written: {fault.strerror or fault}", WRITE)
+            return _failed(called, f"output could not be written: {reason_of(fault)}", WRITE)
         except Exception as failure:
             return _unexpected(called, failure)
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from aef_verify.conformance.operation import Operation
 from aef_verify.conformance.operations import READING
 from aef_verify.conformance.write_operations import WRITING
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 from aef_verify.stdout import abandon_output, write_out
 
 
@@ -100,7 +100,7 @@ def _write(data: bytes) -> bool:
     try:
         write_out(data)
     except (OSError, ValueError, AttributeError) as fault:
-        reason = "it is closed" if sys.stdout is None else getattr(fault, "strerror", None) or fault
+        reason = "it is closed" if sys.stdout is None else reason_of(fault)
         _say(f"standard output cannot be written: {reason}")
         abandon_output()
         return False

@@ -21,7 +21,7 @@ from io import FileIO
 from aef_verify.encoding.ijson import EncodingError, parse_object, too_deep
 from aef_verify.folder import BLOCK, READ_FILE
 from aef_verify.integrity.algorithms import ALGORITHMS
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 
 INDEX = "index.json"
 INDEX_BYTES = 64 << 20
@@ -142,7 +142,7 @@ def _index_bytes(path: str, root: str) -> bytes:
     except FileNotFoundError:
         raise InputError(f"{root}: no {INDEX} here; name the folder that holds it") from None
     except (OSError, CorpusError) as fault:
-        raise InputError(f"{root}: {INDEX} cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
+        raise InputError(f"{root}: {INDEX} cannot be read: {reason_of(fault)}") from None
     if len(data) > INDEX_BYTES:
         raise InputError(f"{root}: {INDEX} is larger than {INDEX_BYTES:,} bytes")
     return data

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from aef_verify import limits
 from aef_verify.conformance.operation import Operation, Options, time_given
 from aef_verify.given import read_given
-from aef_verify.problems import InputError, Problem
+from aef_verify.problems import InputError, Problem, reason_of
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
@@ -127,7 +127,7 @@ def _size(path: str) -> int:
     try:
         return os.stat(path).st_size
     except (OSError, ValueError) as fault:
-        raise InputError(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
+        raise InputError(f"{path}: cannot be read: {reason_of(fault)}") from None
 
 
 def _paths(arguments: Sequence[str], options: Options) -> object:

@@ -32,7 +32,7 @@ from aef_verify.memory.model import (
 )
 from aef_verify.memory.projection import project
 from aef_verify.memory.question import Calls
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 from aef_verify.provider.client import Client
 from aef_verify.writing.atomic import sweep
 from aef_verify.writing.run import Written
@@ -315,7 +315,7 @@ class _Bench:
                 )
             )
         except (OSError, InputError) as fault:
-            reason = getattr(fault, "strerror", None) or str(fault)
+            reason = reason_of(fault)
             self.unwritten = f"the {result.role} run could not be written to {evidence.destination}: {reason}"
 
     def _normal_accuracy(self) -> float | None:

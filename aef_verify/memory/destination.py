@@ -10,7 +10,7 @@ import os
 import secrets
 import stat
 
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 from aef_verify.writing.destination import check_no_run
 from aef_verify.writing.whole import NEW_FILE
 
@@ -27,7 +27,7 @@ def check_destination(path: str) -> None:
     except FileNotFoundError:
         found = None
     except (OSError, ValueError) as fault:
-        raise InputError(f"{path}: {getattr(fault, 'strerror', None) or fault}") from None
+        raise InputError(f"{path}: {reason_of(fault)}") from None
     if found is not None and stat.S_ISLNK(found.st_mode):
         raise InputError(f"{path}: a link; name the folder itself")
     if found is not None and not stat.S_ISDIR(found.st_mode):

@@ -21,7 +21,7 @@ from aef_verify.encoding.ndjson import Framing
 from aef_verify.encoding.times import instant, time_key
 from aef_verify.folder import BLOCK
 from aef_verify.given import open_given
-from aef_verify.problems import InputError, Problem
+from aef_verify.problems import InputError, Problem, reason_of
 from aef_verify.runner.account import ACCEPTED, REFUSED, Account
 from aef_verify.runner.plan import Plan
 from aef_verify.schemas import validator
@@ -90,7 +90,7 @@ def _blocks(file: BinaryIO, name: str) -> Iterator[bytes]:
         while block := file.read(BLOCK):
             yield block
     except (OSError, ValueError) as fault:
-        raise InputError(f"{name}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
+        raise InputError(f"{name}: cannot be read: {reason_of(fault)}") from None
     if block is None:
         raise InputError(f"{name}: cannot be read: it would have to be waited for")
 

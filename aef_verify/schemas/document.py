@@ -15,7 +15,7 @@ from aef_verify import limits
 from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.encoding.ndjson import Framing, lines
 from aef_verify.folder import BLOCK, READ_FILE
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 from aef_verify.schemas import reads, validator
 
 LINE_FILES = (".ndjson", ".jsonl")
@@ -89,7 +89,7 @@ def _blocks(path: str, most: int) -> Iterator[bytes]:
     try:
         descriptor = os.open(path, READ_FILE)
     except (OSError, ValueError) as fault:
-        raise InputError(f"{path}: cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
+        raise InputError(f"{path}: cannot be read: {reason_of(fault)}") from None
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise InputError(f"{path}: not a regular file")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from aef_verify.layout import RUN
-from aef_verify.problems import InputError
+from aef_verify.problems import InputError, reason_of
 
 
 def free_folder(out: str) -> str:
@@ -20,7 +20,7 @@ def free_folder(out: str) -> str:
     except NotADirectoryError:
         raise InputError(f"{out}: is no folder, so nothing can be written into it") from None
     except (OSError, ValueError) as fault:
-        raise InputError(f"{out}: cannot be used: {getattr(fault, 'strerror', None) or fault}") from None
+        raise InputError(f"{out}: cannot be used: {reason_of(fault)}") from None
     if taken:
         raise InputError(f"{out}: is not empty; what is written goes into a folder that is missing or empty")
     return path
