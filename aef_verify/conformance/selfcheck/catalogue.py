@@ -10,6 +10,7 @@ from aef_verify.conformance.selfcheck import (
     encoding,
     integrity,
     memory,
+    reporting,
     run,
     runner,
     schemas,
@@ -28,6 +29,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *checkpoint.MUTATIONS,
     *runner.MUTATIONS,
     *writing.MUTATIONS,
+    *reporting.MUTATIONS,
     *memory.MUTATIONS,
 )
 

@@ -549,6 +549,13 @@ MUTATIONS = (
         "checkpoint/verify.py",
         "checkpoint/test_verify.py",
         (
+            "checkpoint-payload-type",
+            "CKP-5 SIG-1",
+            "A checkpoint may be signed as if it were a seal.",
+            "verify_envelope(_envelope(envelope), data, CHECKPOINT_TYPE, policy)",
+            'verify_envelope(_envelope(envelope), data, "application/vnd.in-toto+json", policy)',
+        ),
+        (
             "checkpoint-run-missing",
             "CKP-8",
             "A run that a lane names need not be there.",

@@ -142,7 +142,7 @@ MUTATIONS = (
         ),
         (
             "withheld",
-            "OVL-10",
+            "OVL-10 SEC-5",
             "A redacted blob is missing like any other.",
             "if (blob := blob_name(name)) and blob in withheld():",
             "if False:",

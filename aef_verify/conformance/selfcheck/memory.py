@@ -137,6 +137,31 @@ MUTATIONS = (
         ),
     ),
     *of(
+        "memory/pair.py",
+        "memory/test_pair.py memory/test_pair_values.py",
+        (
+            "pair-duplicate",
+            "pair-duplicate",
+            "A pair may have two normal arms.",
+            "if first.setdefault(arm.role, identity) != identity:",
+            "if False:",
+        ),
+        (
+            "pair-orphan",
+            "pair-orphan",
+            "An oracle needs no normal arm.",
+            "        if oracle.is_usable:\n            found.of_run(oracle,",
+            "        if False:\n            found.of_run(oracle,",
+        ),
+        (
+            "pair-schema",
+            "pair-schema",
+            "Fields that are not valid are no problem.",
+            'found.of_run(arm, "pair-schema", arm.refused)',
+            "pass",
+        ),
+    ),
+    *of(
         "memory/gate.py",
         "memory/test_gate.py",
         (

@@ -56,6 +56,20 @@ MUTATIONS = (
         "run/test_results.py run/test_codes.py",
         ("result-id", "RES-4", "A result may have any id.", "if identity != expected:", "if False:"),
         (
+            "trial-by-value",
+            "ENC-4 RES-4",
+            "The trials 1 and 1.0 have different ids.",
+            "            trial = int(trial)\n",
+            "            pass\n",
+        ),
+        (
+            "interval-as-binary64",
+            "ENC-4 RES-10",
+            "The ends of an interval are compared beyond binary64.",
+            'float(interval["low"]) > float(interval["high"])',
+            'interval["low"] > interval["high"]',
+        ),
+        (
             "result-id-twice",
             "RES-4",
             "Two results may have one id.",

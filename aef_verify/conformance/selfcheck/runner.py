@@ -165,6 +165,13 @@ MUTATIONS = (
             "if False:",
         ),
         (
+            "stream-as-binary64",
+            "ENC-4 STRM-3",
+            "Spend is compared beyond binary64.",
+            'spent, before = float(event["spentUsd"]), self.account.spent',
+            'spent, before = event["spentUsd"], self.account.spent',
+        ),
+        (
             "stream-over-budget",
             "STRM-3 PLAN-2",
             "More may be spent than the plan allows.",

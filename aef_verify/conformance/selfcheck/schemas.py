@@ -128,6 +128,22 @@ MUTATIONS = (
             '"minLength":1',
         ),
         (
+            "suite-of-the-latest-version",
+            "ENC-10 RUN-8",
+            "The version of a suite may be `latest`.",
+            '["suite:support-quality"],"type":"string","pattern":"^[a-z][a-z0-9-]{0,31}:[!-~]{1,256}$"},'
+            '"version":{"title":"one exact version","examples":["4.2.0"],"type":"string","pattern":"^[!-~]{1,128}$",'
+            '"not":{"pattern":"^[Ll][Aa][Tt][Ee][Ss][Tt]$"}}',
+            '["suite:support-quality"],"type":"string"},"version":{"type":"string"}',
+        ),
+        (
+            "run-of-nothing",
+            "RUN-6",
+            "A run need not name what was evaluated.",
+            '"subject":{"type":"object","required":["ref","kind"]',
+            '"subject":{"type":"object","required":["kind"]',
+        ),
+        (
             "running-with-end",
             "RUN-5",
             "A running run may say when it ended.",
@@ -151,6 +167,13 @@ MUTATIONS = (
             "A typed absence needs no reason and may carry scores.",
             '"then":{"required":["reason"],"properties":{"scores":false}}',
             '"then":{}',
+        ),
+        (
+            "states-of-any-name",
+            "RES-1",
+            "A result may have a state that nobody knows.",
+            '"state":{"enum":["passed","failed","warn","inconclusive","scored",',
+            '"state":{"type":"string","examples":[',
         ),
         (
             "trial-and-trials",
@@ -200,8 +223,31 @@ MUTATIONS = (
         ),
     ),
     *of(
+        f"{_READER}/metrics.json",
+        "schemas/test_members.py",
+        (
+            "document-without-version",
+            "VER-1",
+            "A document need not say which version it is written in.",
+            '"required":["schemaVersion","metrics"]',
+            '"required":["metrics"]',
+        ),
+    ),
+    *of(
+        f"{_READER}/seal.json",
+        "integrity/test_seal.py schemas/test_members.py",
+        (
+            "predicate-of-any-type",
+            "ENC-12 SEAL-5",
+            "A seal may be a statement of any type.",
+            '"predicateType":{"const":"https://agenteval.dev/aef/1/evidence"}',
+            '"predicateType":{"type":"string"}',
+        ),
+    ),
+    *of(
         f"{_READER}/gate-decision.json",
         "run/test_gates.py schemas/test_members.py",
+        ("year-0000", "ENC-8 ENC-16", "The year 0000 is a year.", ',"not":{"pattern":"^0000"}', ""),
         (
             "gate-without-rule",
             "GATE-1",
@@ -231,6 +277,13 @@ MUTATIONS = (
             "A waiver need not expire.",
             '"required":["reason","expires"]',
             '"required":["reason"]',
+        ),
+        (
+            "run-hash-in-capitals",
+            "ENC-11 OVL-1",
+            "A run hash may be in capital letters.",
+            '"pattern":"^[0-9a-f]{64}$"},"result":',
+            '"pattern":"^[0-9A-Fa-f]{64}$"},"result":',
         ),
         (
             "redaction-of-nothing",
