@@ -156,6 +156,17 @@ def test_lane8_ties_are_dropped(tmp_path: Path) -> None:
         assert status(place, scores(**(tied | WORSE)), scores(**tied), minimumPairs=pairs) == expected
 
 
+def test_lane8_each_improvement_is_one_pair_against(tmp_path: Path) -> None:
+    """5 of 6 worse: p = 7/64; 5 better alone are 5 pairs."""
+    base = BASE | {"better": 0.5}
+    for significance, expected in [(7 / 64, "failed"), (0.109, "passed")]:
+        place = tmp_path / str(significance)
+        found = status(place, scores(**WORSE, better=0.75), scores(**base), significance=significance)
+        assert found == expected
+    for pairs, expected in [(5, "passed"), (6, "not_measured")]:
+        assert status(tmp_path / str(pairs), scores(**BETTER), scores(**BASE), minimumPairs=pairs) == expected
+
+
 @pytest.mark.parametrize(
     ("significance", "expected"), [(0.03125, "failed"), (0.031249999999999997, "passed"), (0.05, "failed")]
 )

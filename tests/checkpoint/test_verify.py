@@ -534,6 +534,9 @@ def test_ckp10_what_cannot_be_decided_is_not_decided_later(tmp_path: Path) -> No
     document["decisionInput"]["lanes"] *= 2
     report = verified(Place(tmp_path).add(run), document)
     assert (report.decided, report.outcome_now, report.outcome) == (None, None, "inconclusive")
+    silent = decided(checkpoint(lane(threshold(), run)), a_result(), state="settled", outcome=None)
+    nothing = verified(Place(tmp_path), silent)
+    assert (nothing.decided, nothing.outcome_now, nothing.outcome) == (None, None, None)
     undecided = verified(Place(tmp_path), checkpoint(lane(threshold(), run)))
     assert (undecided.decided, undecided.outcome_now, undecided.outcome) == (None, None, None)
     aborted = verified(None, checkpoint(lane(threshold()), state="decided", outcome="aborted", abortReason="x"))
