@@ -169,8 +169,9 @@ def test_ckp8_axes_are_compared_in_order(tmp_path: Path, axes: list[str] | None,
     run, base = a_run("one"), a_run("base", put(RUN, "producer", "version", "0"))
     document = checkpoint(lane(comparison(base, axes=["weather", "producer"]), run))
     recorded = a_result("incomparable") | ({} if axes is None else {"axes": axes})
-    place = Place(tmp_path).add(run, base)
-    assert codes(place, decided(document, recorded)) == [["lanes/lane", code] for code in expected]
+    report = verified(Place(tmp_path).add(run, base), decided(document, recorded))
+    assert pairs(report.problems) == [["lanes/lane", code] for code in expected]
+    assert {problem.detail for problem in report.problems} <= {"the runs give incomparable on weather, producer"}
 
 
 def test_ckp8_an_unknown_status_of_this_version_reads_as_not_measured(tmp_path: Path) -> None:
