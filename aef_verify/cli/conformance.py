@@ -143,9 +143,10 @@ def _named(command: str | None) -> str:
 @conformance.command("self-check")
 @click.argument("corpus", type=click.Path(), required=False)
 @click.option("--only", multiple=True, help="Only mutations whose id or rule matches this pattern; repeatable.")
+@click.option("--every-vector", is_flag=True, help="Ask vectors that take long about rules they do not name, too.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes at once; default: the number of cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON value.")
-def self_check(corpus: str | None, only: tuple[str, ...], jobs: int | None, as_json: bool) -> int:
+def self_check(corpus: str | None, only: tuple[str, ...], every_vector: bool, jobs: int | None, as_json: bool) -> int:
     """Switch rules of this verifier off, one at a time, and tell what notices.
 
     Each is switched off in a copy of the checkout and judged by the vectors of the CORPUS folder, if one is given,
@@ -161,7 +162,9 @@ def self_check(corpus: str | None, only: tuple[str, ...], jobs: int | None, as_j
     mutations = select_mutations(only)
     found = None if corpus is None else load(corpus)
     counter = _Counter() if is_terminal(sys.stderr) else None
-    result = check_ourselves(mutations, corpus=found, jobs=jobs or os.cpu_count() or 1, progress=counter)
+    result = check_ourselves(
+        mutations, corpus=found, every_vector=every_vector, jobs=jobs or os.cpu_count() or 1, progress=counter
+    )
     if as_json:
         write_json(self_check_value(result, implementation()))
     else:

@@ -109,7 +109,7 @@ def found(mutation: Mutation) -> Reach:
     return reach_of([mutation], [mutation.file], lambda file: SOURCE)
 
 
-def vector(identity: str, reached: Sequence[int], seconds: float = 1.0, rules: Sequence[str] = ()) -> Surveyed:
+def vector(identity: str, reached: Sequence[int], seconds: float = 0.5, rules: Sequence[str] = ()) -> Surveyed:
     return {
         "id": identity,
         "rules": list(rules),
@@ -137,9 +137,22 @@ def test_a_mutation_stands_in_the_innermost_function_around_it(old: str, line: i
 def test_vectors_that_reach_the_function_are_asked_those_about_the_rule_first() -> None:
     mutation = changing("+ 2", "+ 3")
     surveyed = survey(
-        vector("slow", [0], 9.0), vector("elsewhere", []), vector("about", [0], 5.0, ["ENC-17"]), vector("quick", [0])
+        vector("slow", [0], 0.9), vector("elsewhere", []), vector("about", [0], 1.0, ["ENC-17"]), vector("quick", [0])
     )
     assert vectors_for(mutation, found(mutation), [surveyed]) == ["about", "quick", "slow"]
+
+
+def test_vectors_that_take_long_are_asked_about_their_rules_unless_more_is_asked_for() -> None:
+    mutation = changing("+ 2", "+ 3")
+    surveyed = survey(vector("long", [0], 9.0), vector("about", [0], 9.0, ["ENC-17"]), vector("quick", [0]))
+    assert vectors_for(mutation, found(mutation), [surveyed]) == ["about", "quick"]
+    assert vectors_for(mutation, found(mutation), [surveyed], every_vector=True) == ["about", "quick", "long"]
+
+
+def test_what_judges_vectors_is_not_judged_by_them() -> None:
+    mutation = changing("+ 2", "+ 3", "conformance/judge.py")
+    surveyed = survey(vector("one", [0]), loaded=["conformance/judge.py"])
+    assert vectors_for(mutation, found(mutation), [surveyed]) == []
 
 
 @pytest.mark.parametrize("old", ["SIZE = 1", "return helped()"])
@@ -224,7 +237,7 @@ def test_what_notices_each_mutation(noticed: Result) -> None:
 def test_the_report_for_people(noticed: Result) -> None:
     lines = list(as_text(noticed))
     assert lines[0].startswith("vector        reserved-names  paths.json: a: first difference")
-    assert "  size-of-a-seal: A seal may have one byte more than 40 MiB. [ENC-17, ENC-18]" in lines
+    assert "  size-of-a-seal [ENC-17, ENC-18]: A seal may have one byte more than 40 MiB. (vectors asked: 1)" in lines
     assert lines[-1] == (
         "5 rules switched off: 2 noticed by a vector, 1 by a test alone, 1 by nothing, 1 that no longer fit the source"
     )

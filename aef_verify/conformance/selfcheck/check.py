@@ -51,13 +51,15 @@ class Outcome:
             `not decided` as a test that should notice it fails with the code as it is.
         name: the id of the vector or test.
         detail: how it was noticed, in one line: a difference, a message, or `hang` or `crash` and more.
-        missed: whether every vector passed; None without a corpus.
+        asked: how many vectors were to notice it.
+        missed: whether all of them passed; None without a corpus.
     """
 
     mutation: Mutation
     by: str
     name: str = ""
     detail: str = ""
+    asked: int = 0
     missed: bool | None = None
 
     @property
@@ -75,6 +77,7 @@ class Result:
         broken: (id of a vector or test, why) that fails with the code as it is: then nothing else was done.
         vectors: how many vectors were judged.
         left_out: how many were not, being of a kind that is not supported or not made on this platform.
+        every_vector: whether those that take long were asked about rules that they do not name, too.
         outcomes: one for each mutation, in their order.
     """
 
@@ -82,6 +85,7 @@ class Result:
     broken: tuple[tuple[str, str], ...]
     vectors: int
     left_out: int
+    every_vector: bool
     outcomes: tuple[Outcome, ...]
 
     @property
@@ -102,6 +106,7 @@ def self_check(
     mutations: Sequence[Mutation],
     *,
     corpus: Corpus | None = None,
+    every_vector: bool = False,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Result:
@@ -110,6 +115,7 @@ def self_check(
     Args:
         mutations: what to switch off.
         corpus: whose vectors are asked first; None: only tests are asked.
+        every_vector: ask those that take long about rules that they do not name, too.
         jobs: how many processes at a time.
         progress: called whenever something is done.
 
@@ -120,7 +126,8 @@ def self_check(
     with tempfile.TemporaryDirectory(prefix="aef-self-check-") as folder:
         # Some tests become somebody else, who must be able to read the copies.
         os.chmod(folder, 0o755)
-        check = _Check(source, folder, mutations, corpus, jobs, progress or (lambda what, done, all_: None))
+        report = progress or (lambda what, done, every: None)
+        check = _Check(source, folder, mutations, corpus, jobs, report, every_vector=every_vector)
         return check.result()
 
 
@@ -135,7 +142,11 @@ class _Check:
         corpus: Corpus | None,
         jobs: int,
         progress: Progress,
+        *,
+        every_vector: bool,
     ) -> None:
+        self.every_vector = every_vector
+        self.asked: dict[str, int] = {}
         self.source = source
         self.folder = folder
         self.mutations = mutations
@@ -162,18 +173,18 @@ class _Check:
             reach = self._reach(fit)
             broken = self._survey([vector.id for vector in judged], reach)
             if broken:
-                return Result(self.corpus, tuple(broken), len(judged), 0, ())
+                return Result(self.corpus, tuple(broken), len(judged), 0, self.every_vector, ())
             noticed = self._by_vectors(fit, reach)
         by_tests = self._by_tests([mutation for mutation in fit if mutation.id not in noticed])
         outcomes = [
             Outcome(mutation, UNFIT, detail=self.unfit[mutation.id])
             if mutation.id in self.unfit
-            else noticed.get(mutation.id) or by_tests[mutation.id]
+            else replace(noticed.get(mutation.id) or by_tests[mutation.id], asked=self.asked.get(mutation.id, 0))
             for mutation in self.mutations
         ]
         passed = sum(vector["outcome"] == PASSED for one in self.surveys for vector in one["vectors"])
         every = len(self.corpus.vectors) if self.corpus else 0
-        return Result(self.corpus, (), passed, every - passed, tuple(outcomes))
+        return Result(self.corpus, (), passed, every - passed, self.every_vector, tuple(outcomes))
 
     def _place(self, number: int) -> Workplace:
         return Workplace.made(self.source, os.path.join(self.folder, f"place-{number}"))
@@ -250,7 +261,8 @@ class _Check:
         root = os.path.abspath(self.corpus.root)
 
         def work(place: Workplace, mutation: Mutation) -> Outcome | None:
-            ids = vectors_for(mutation, reach, self.surveys)
+            ids = vectors_for(mutation, reach, self.surveys, every_vector=self.every_vector)
+            self.asked[mutation.id] = len(ids)
             if not ids:
                 return None
             at = os.path.join(place.scratch, "at")
@@ -279,11 +291,11 @@ class _Check:
                 reply = place.perform(TESTING, ("first", *files), TEST_SECONDS)
             tested = _tested_of(reply)
             if tested is None:
-                return Outcome(mutation, BY_TEST, files[0], _ended(reply), missed)
+                return Outcome(mutation, BY_TEST, files[0], _ended(reply), missed=missed)
             if tested["status"] == 0:
                 return Outcome(mutation, SURVIVED, missed=missed)
             name, message = next(iter(tested["failed"]), (files[0], f"pytest ended with {tested['status']}"))
-            return Outcome(mutation, BY_TEST, name, message, missed)
+            return Outcome(mutation, BY_TEST, name, message, missed=missed)
 
         outcomes = [outcome for _, outcome in self._in_places("mutations judged by tests", work, left)]
         failing = self._failing(dict.fromkeys(outcome.name for outcome in outcomes if outcome.is_noticed))

@@ -1,7 +1,9 @@
 """Which vectors a mutation can matter to: those that reach the function it stands in, as a survey saw.
 
 What stands outside of functions, in a file that is no program, in a function whose results are kept or in one that is
-called while a module is loaded may matter to every vector; what stands in a file that no vector loads, to none.
+called while a module is loaded may matter to every vector; what stands in a file that no vector loads, to none. What
+judges vectors is not judged by them. Vectors that take long are asked about the rules that they name alone, if nobody
+asks for more.
 """
 
 from __future__ import annotations
@@ -15,6 +17,12 @@ from aef_verify.conformance.selfcheck.mutation import Mutation
 
 KEEPING = frozenset(("cache", "lru_cache"))
 """Decorators of functions whose results are kept."""
+
+JUDGES = "conformance/"
+"""Where the files stand that judge vectors."""
+
+LONG = 1.0
+"""Seconds after which a vector takes long."""
 
 Source = Callable[[str], str]
 """Gives the source of a file of the package."""
@@ -74,21 +82,41 @@ def _function_of(mutation: Mutation, source: str) -> Function | None:
     return (mutation.file, _start(max(around, key=lambda function: function.body[0].lineno))) if around else None
 
 
-def vectors_for(mutation: Mutation, reach: Reach, surveys: Sequence[Findings]) -> list[str]:
-    """Return the ids of the vectors that may notice a mutation: those about its rules first, then the quick ones."""
-    function = reach.function_of[mutation.id]
-    found: list[Surveyed] = []
-    if function is None or function not in reach.functions or _is_shared(reach.functions.index(function), surveys):
-        is_loaded = not mutation.file.endswith(".py") or any(mutation.file in one["loaded"] for one in surveys)
-        found = [vector for one in surveys for vector in one["vectors"]] if is_loaded else []
-    else:
-        number = reach.functions.index(function)
-        found = [vector for one in surveys for vector in one["vectors"] if number in vector["reached"]]
+def vectors_for(
+    mutation: Mutation, reach: Reach, surveys: Sequence[Findings], *, every_vector: bool = False
+) -> list[str]:
+    """Return the ids of the vectors that are to notice a mutation: those about its rules first, then the quick ones.
+
+    Args:
+        mutation: the mutation.
+        reach: of it and others.
+        surveys: what was found about all vectors.
+        every_vector: whether those that take long are asked about rules that they do not name, too.
+    """
     rules = set(mutation.rules)
     return [
         vector["id"]
-        for vector in sorted(found, key=lambda vector: (rules.isdisjoint(vector["rules"]), vector["seconds"]))
+        for vector in sorted(
+            _reaching(mutation, reach, surveys),
+            key=lambda vector: (rules.isdisjoint(vector["rules"]), vector["seconds"]),
+        )
+        if every_vector or vector["seconds"] <= LONG or not rules.isdisjoint(vector["rules"])
     ]
+
+
+def _reaching(mutation: Mutation, reach: Reach, surveys: Sequence[Findings]) -> Iterator[Surveyed]:
+    """Yield the vectors that a mutation may matter to."""
+    function = reach.function_of[mutation.id]
+    if mutation.file.startswith(JUDGES):
+        return
+    if function is None or function not in reach.functions or _is_shared(reach.functions.index(function), surveys):
+        if not mutation.file.endswith(".py") or any(mutation.file in one["loaded"] for one in surveys):
+            for one in surveys:
+                yield from one["vectors"]
+        return
+    number = reach.functions.index(function)
+    for one in surveys:
+        yield from (vector for vector in one["vectors"] if number in vector["reached"])
 
 
 def _is_shared(number: int, surveys: Sequence[Findings]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from aef_verify.conformance.selfcheck.check import BY_TEST, BY_VECTOR, SURVIVED, UNDECIDED, UNFIT, Outcome, Result
 from aef_verify.report.escape import escaped, well_formed
@@ -31,6 +31,7 @@ def as_value(result: Result, implementation: str) -> dict[str, object]:
         "passed": result.passed,
         "vectors": result.vectors,
         "vectorsLeftOut": result.left_out,
+        "everyVector": result.every_vector,
         "broken": [{"id": name, "why": well_formed(why)} for name, why in result.broken],
         "counts": _counts(result),
         "corpusMisses": [outcome.mutation.id for outcome in _missed(result)] if result.corpus is not None else None,
@@ -40,6 +41,7 @@ def as_value(result: Result, implementation: str) -> dict[str, object]:
                 "rules": list(outcome.mutation.rules),
                 "file": outcome.mutation.file,
                 "switchedOff": outcome.mutation.what,
+                "vectorsAsked": outcome.asked,
                 "noticedBy": outcome.by,
                 "name": outcome.name,
                 "detail": well_formed(outcome.detail),
@@ -60,20 +62,27 @@ def as_text(result: Result) -> Iterator[str]:
     for outcome in result.outcomes:
         yield f"{outcome.by:12}  {outcome.mutation.id:{width}}  {_noticed(outcome)}"
     missed = _missed(result)
-    if missed:
-        yield ""
-        yield "No vector of the corpus notices, and a test of ours does, or nothing:"
-        for outcome in missed:
-            rules = f" [{', '.join(outcome.mutation.rules)}]" if outcome.mutation.rules else ""
-            yield f"  {outcome.mutation.id}: {outcome.mutation.what}{rules}"
+    yield from _list("The corpus misses, though vectors reach it:", [one for one in missed if one.asked])
+    yield from _list("No vector reaches it:", [one for one in missed if not one.asked])
     yield ""
     if result.corpus is not None:
         left = f", {result.left_out} left out" if result.left_out else ""
         yield f"corpus sha256:{result.corpus.version}: {result.vectors} vectors{left}"
+        if not result.every_vector:
+            yield "vectors that take long were asked about the rules they name alone; --every-vector asks all of them"
     else:
         yield "no corpus was given: only our own tests were asked"
     said = ", ".join(f"{number} {_WORDS[by]}" for by, number in _counts(result).items() if number)
     yield f"{len(result.outcomes)} rules switched off: {said}"
+
+
+def _list(title: str, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    if outcomes:
+        yield ""
+        yield title
+    for outcome in outcomes:
+        asked = f" (vectors asked: {outcome.asked})" if outcome.asked else ""
+        yield f"  {outcome.mutation.id} [{', '.join(outcome.mutation.rules)}]: {outcome.mutation.what}{asked}"
 
 
 _WORDS = {
