@@ -31,6 +31,7 @@ from aef_verify.checkpoint.eligible import (
     oldest_of,
     version_of,
 )
+from aef_verify.checkpoint.findings import comparison_finding, severity_finding, threshold_finding
 from aef_verify.checkpoint.manifest import is_later
 from aef_verify.checkpoint.measuring import Measuring
 from aef_verify.checkpoint.severity import scope_of, severity_status
@@ -108,12 +109,14 @@ class LaneEvaluation(NamedTuple):
         result: None without any run that is found.
         runs: the runs it names, each once and in order, then the baseline.
         unknown: which value of a later minor its result depends on, for people; empty where it depends on none.
+        findings: what its rule found in runs that may all be relied on, for people.
     """
 
     lane: str
     result: LaneResult | None
     runs: tuple[LaneRun, ...]
     unknown: str
+    findings: tuple[str, ...] = ()
 
 
 def evaluate_lanes(
@@ -271,7 +274,8 @@ class _Lane:
         for run in self.watched:
             if not unknown and self.room.measuring.severities(run, scope_of(self.rule)).unknown:
                 unknown = f"a severity in {run.run_id}"
-        return LaneEvaluation(self.name, self._result(otherwise), self.runs, unknown)
+        findings = tuple(self._findings()) if self.sound else ()
+        return LaneEvaluation(self.name, self._result(otherwise), self.runs, unknown, findings)
 
     def _result(self, otherwise: str) -> LaneResult | None:
         if not self.found:
@@ -302,3 +306,27 @@ class _Lane:
             return NOT_MEASURED
         candidate, baseline, measured, direction = self.compared
         return comparison_status(self.rule, direction, self.room.measuring.pairs(candidate, baseline, measured))
+
+    def _findings(self) -> Iterator[str]:
+        """Yield what the rule found, in words."""
+        rule, measuring = self.rule, self.room.measuring
+        if self.kind == "threshold":
+            for run, _ in self.found:
+                if run.report.summary is not None:
+                    yield f"{run.run_id}: {threshold_finding(rule, run.report.summary)}"
+        elif self.kind == "severity":
+            for run, _ in self.found:
+                yield f"{run.run_id}: {severity_finding(measuring.severities(run, scope_of(rule)))}"
+        elif self.kind == "evidence-present":
+            yield f"{len(self.found):,} runs, and at least {int(rule['runs']):,} are due"
+        elif self.kind == "comparison" and not self.axes:
+            yield self._comparison_finding()
+
+    def _comparison_finding(self) -> str:
+        if len(self.found) != 1:
+            return f"{len(self.found):,} runs, and one alone can be compared"
+        if self.compared is None:
+            return f"the run does not declare the metric {self.rule['metric']}"
+        candidate, baseline, measured, direction = self.compared
+        pairs = self.room.measuring.pairs(candidate, baseline, measured)
+        return comparison_finding(self.rule, direction, pairs)

@@ -40,7 +40,7 @@ class Tally:
     Attributes:
         worst: the rank of the worst failure, trial lines included; -1 without any.
         decided: the lines that passed, failed or warn, without trial lines.
-        undecided: whether any line, without trial lines, was not decided.
+        undecided: the lines that were not decided, without trial lines.
         unknown: whether any line, trial lines included, has a severity that this version does not know.
     """
 
@@ -53,7 +53,7 @@ class Tally:
         self._below = "" if scope.path is None else scope.path + "/"
         self.worst = -1
         self.decided = 0
-        self.undecided = False
+        self.undecided = 0
         self.unknown = False
 
     def take(self, line: Document, lane: str | None) -> None:
@@ -74,7 +74,7 @@ class Tally:
         if state in _DECIDED:
             self.decided += 1
         elif state in _UNDECIDED:
-            self.undecided = True
+            self.undecided += 1
 
 
 def single_lane(summary: Document | None) -> str | None:

@@ -10,12 +10,13 @@ from aef_verify.run.summary import RECOMPUTED
 
 Document = dict[str, Any]
 
-_HOLDS: dict[str, Callable[[float, float], bool]] = {
+OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     ">": operator.gt,
     "<=": operator.le,
     "<": operator.lt,
 }
+"""What a rule's `op` asks of the value."""
 
 
 def threshold_status(rule: Document, summaries: Iterable[Document]) -> str:
@@ -25,8 +26,8 @@ def threshold_status(rule: Document, summaries: Iterable[Document]) -> str:
 
 
 def _of_run(rule: Document, summary: Document) -> str:
-    entry = _entry(rule, summary)
-    holds = _HOLDS.get(rule["op"])
+    entry = entry_of(rule, summary)
+    holds = OPERATORS.get(rule["op"])
     if entry is None or holds is None or not entry["n"] or entry["value"] is None:
         # An operator that this version does not know reads so, too [VER-8].
         return "not_measured"
@@ -37,7 +38,7 @@ def _of_run(rule: Document, summary: Document) -> str:
     return "passed" if holds(float(entry["value"]), float(rule["value"])) else "failed"
 
 
-def _entry(rule: Document, summary: Document) -> Document | None:
+def entry_of(rule: Document, summary: Document) -> Document | None:
     """Return the entry that a rule names; a summary without problems has it once at most [SUM-9]."""
     wanted = rule["metric"], rule["path"]
     for lane in summary["lanes"]:

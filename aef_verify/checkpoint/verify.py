@@ -51,6 +51,7 @@ class LaneReport(NamedTuple):
             is recorded.
         runs: the runs it names, each once and in order, then the baseline; why each is not relied on, if so.
         unknown: which value of a later minor keeps its result from being recomputed; empty where none does.
+        findings: what its rule found in the runs, for people; none where one of them may not be relied on.
     """
 
     lane: str
@@ -62,6 +63,7 @@ class LaneReport(NamedTuple):
     recorded: Document | None
     runs: tuple[LaneRun, ...]
     unknown: str
+    findings: tuple[str, ...]
 
 
 class CheckpointReport(NamedTuple):
@@ -232,6 +234,7 @@ def _reports(
             recorded.get(lane["lane"]),
             evaluation.runs,
             evaluation.unknown,
+            evaluation.findings,
         )
         for lane, evaluation in zip(document["lanes"], found, strict=True)
     )

@@ -92,6 +92,7 @@ def _lane(view: CheckpointView, lane: LaneReport) -> Value:
         "freshness": lane.freshness,
         "recorded": lane.recorded,
         "recomputed": None if lane.result is None else lane.result.document(),
+        "findings": list(lane.findings),
         "dependsOnLaterMinor": lane.unknown or None,
         "exceptions": [granted for granted in given.get("exceptions", ()) if granted["lane"] == lane.lane],
         "runs": [_run(run) for run in lane.runs],

@@ -41,6 +41,9 @@ Document = dict[str, Any]
 RUNS = 20
 """Runs shown of one lane."""
 
+FINDINGS = 5
+"""Findings shown of one lane."""
+
 EXCEPTIONS = 20
 """Exceptions shown of one lane."""
 
@@ -210,6 +213,10 @@ def _lane_rows(view: CheckpointView, lane: LaneReport) -> Iterator[tuple[str, st
     if lane.requirements:
         yield "answers", cut(", ".join(lane.requirements))
     yield "result", _result(view, lane)
+    for finding in lane.findings[:FINDINGS]:
+        yield "found", cut(finding)
+    if left := len(lane.findings[FINDINGS:]):
+        yield "", f"… and {counted(left, 'run')} more ({ALL_IN_JSON})"
     closed = lane.recorded["oldestClosedAt"] if lane.recorded else lane.result and lane.result.oldest_closed_at
     if closed:
         yield "age", age_words(closed, lane.freshness, view.report.at)

@@ -108,6 +108,7 @@ def view(
             recorded,
             runs,
             facts.get("unknown", ""),
+            facts.get("findings", ()),
         )
         for lane in found["lanes"]
     )
@@ -144,6 +145,8 @@ WAIVED = manifest(RESULT | {"status": "failed"}, [EXCEPTION])
         (view(), "  signature   signed by ci\n"),
         (view(), "Lane quality  passed  blocking\n"),
         (view(), "  result      passed for version 1.0, recomputed from the runs as recorded\n"),
+        (view(findings=("a: 1.0", "b: \x1b[31m")), "  found       a: 1.0\n  found       b: \\u{1B}[31m\n"),
+        (view(findings=("a",) * 8), "  found       a\n              … and 3 runs more (--json lists all)\n"),
         (view(), "  age         closed 2 days 21 hours ago, fresh for 14 days, until 2026-10-16T15:00:00Z\n"),
         (view(), "  evidence    run-1 (abababababab), live, intact (unsigned): counts\n"),
         (view(runs=(run(baseline=True),)), "  baseline    run-1 (abababababab), live, intact (unsigned): counts\n"),
