@@ -19,6 +19,7 @@ from aef_verify.checkpoint.refusals import RefusedInputError, quoted
 from aef_verify.encoding.ijson import LimitError, UnreadableError, read_object
 from aef_verify.problems import InputError, Problem, ordered
 from aef_verify.schemas import accepts, explain
+from aef_verify.schemas.refusal import other_major
 
 Document = dict[str, Any]
 
@@ -34,7 +35,6 @@ LANE_STATUSES = frozenset(("passed", "failed", "missing", "not_measured", "incom
 """The statuses of a decision's lanes [DEC-2]."""
 
 _LATER = re.compile(r"1[.][1-9][0-9]*", re.ASCII)
-_ANY = re.compile(r"(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)", re.ASCII)
 
 _MOST = 3
 """Differences that one problem names."""
@@ -53,8 +53,8 @@ def read_manifest(data: bytes) -> Document:
         raise InputError(f"the checkpoint manifest does not read: {fault} {rule}") from None
     if accepts("checkpoint", "reader", document):
         return document
-    version = document.get("schemaVersion")
-    if isinstance(version, str) and _ANY.fullmatch(version) and not version.startswith("1."):
+    version = other_major(document)
+    if version is not None:
         raise InputError(
             f"the checkpoint manifest is of AEF {quoted(version)}; this reader reads major version 1 alone [VER-4]: "
             "use one for that version"

@@ -23,10 +23,10 @@ from aef_verify.layout import EVIDENCE, GATES, METRICS, RESULTS, RUN, SUMMARY, b
 from aef_verify.problems import InputError
 from aef_verify.schemas import validator
 from aef_verify.schemas.readings import as_read
+from aef_verify.schemas.refusal import other_major
 
 Document = dict[str, Any]
 
-_MAJOR = re.compile(r"(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)", re.ASCII)
 _NAME = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 
@@ -283,9 +283,8 @@ class Run:
     def _accepted(self, place: str, schema: str, document: Document) -> Document:
         if validator(schema, "reader")(document):
             return document
-        version = document.get("schemaVersion")
-        found = _MAJOR.fullmatch(version) if isinstance(version, str) else None
-        if found is not None and found[1] != "1":
+        version = other_major(document)
+        if version is not None:
             raise ReadError(f"{self.path}/{place}: AEF {version}, and this reader reads major version 1 alone [VER-4]")
         from aef_verify.schemas import explain
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+
+_VERSION = re.compile(r"(0|[1-9][0-9]*)[.](0|[1-9][0-9]*)", re.ASCII)
+
 INVALID = "not valid against the reader schema"
 
 
@@ -16,3 +21,10 @@ def refusal(schema: str, document: dict[str, object], *, details: bool) -> tuple
         for fault in explain(schema, "reader", document):
             return f"{fault.pointer or '(document)'}: {fault.message}", fault.value
     return INVALID, None
+
+
+def other_major(document: Mapping[str, object]) -> str | None:
+    """Return the version of a document that is of another major one, which is refused [VER-4]; None of any other."""
+    version = document.get("schemaVersion")
+    found = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    return found[0] if found is not None and found[1] != "1" else None

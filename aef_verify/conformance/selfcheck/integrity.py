@@ -32,7 +32,7 @@ MUTATIONS = (
         (
             "size-in-the-manifest",
             "SEAL-3",
-            "The manifest leaves out the sizes.",
+            "The run hash does not depend on the sizes of files.",
             'digest.update(f"{file.sha256}  {file.size}  {file.path}\\n".encode())',
             'digest.update(f"{file.sha256}  {file.path}\\n".encode())',
         ),

@@ -98,7 +98,7 @@ MUTATIONS = (
         (
             "key-id",
             "SIG-3",
-            "A key's id is the SHA-256 of its PEM text, not of its encoding.",
+            "A key's id is the SHA-256 of a part of its encoding.",
             "return cited(hashlib.sha256(spki).hexdigest())",
             "return cited(hashlib.sha256(spki[1:]).hexdigest())",
         ),
