@@ -29,7 +29,7 @@ from aef_verify.runner.clock import ScriptedClock
 from aef_verify.runner.header import deployment, subject_kind
 from aef_verify.runner.job import EVENTS, RUNS
 from aef_verify.runner.plan import Plan, PlanRefusedError, load_plan
-from aef_verify.runner.scripted import METRIC, PATH, ScriptedCase, ScriptedTarget, read_target
+from aef_verify.runner.scripted import METRIC, PATH, ScriptedCase, ScriptedTarget, load_target
 from aef_verify.runner.spend import ExactSum
 
 _SCHEMAS = {
@@ -108,7 +108,7 @@ def _read(case: Case, out: str, data: bytes) -> _Job:
     except PlanRefusedError as refused:
         plan = refused
     try:
-        target = read_target(b"".join(blocks(case.place("target"), case.text("target"))))
+        target = load_target(b"".join(blocks(case.place("target"), case.text("target"))))
     except InputError as fault:
         raise CorpusError(f"{case.text('target')}: {fault}") from None
     events = tuple(_lines(where, EVENTS))

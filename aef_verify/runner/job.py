@@ -29,7 +29,7 @@ from aef_verify.runner.clock import Clock
 from aef_verify.runner.events import Event, EventStream
 from aef_verify.runner.plan import Plan, PlanRefusedError, Runner, load_plan, read_runner
 from aef_verify.runner.running import Running, SealedRun, StoppedError
-from aef_verify.runner.scripted import TARGET_BYTES, read_target
+from aef_verify.runner.scripted import read_target
 from aef_verify.runner.taking import MOST_REASON, Estimate, RefusedError, Taken, take
 from aef_verify.runner.target import Target
 from aef_verify.writing.destination import check_no_run, free_folder
@@ -103,9 +103,12 @@ def run_job(
         OSError: something could not be written; the stream says so as far as it could be written itself.
     """
     data = read_given(plan_path, limits.JSON_BYTES)
-    plan = _readable(data)
+    try:
+        plan = _readable(data)
+    except PlanRefusedError as refused:
+        raise InputError(f"{plan_path}: {refused}") from None
     runner = read_runner(runner_path)
-    target = read_target(read_given(target_path, TARGET_BYTES))
+    target = read_target(target_path)
     return _perform(data, plan, runner, target, out, at, environment, watch)
 
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, overload
 
 from aef_verify.encoding.digests import cited
 from aef_verify.encoding.ijson import UnreadableError, parse_object
+from aef_verify.given import read_given
 from aef_verify.problems import InputError
 from aef_verify.run.results import result_id
 from aef_verify.runner.clock import ScriptedClock
@@ -182,7 +183,7 @@ class ScriptedTarget:
         return self.suites.get((ref, version))
 
 
-def read_target(data: bytes) -> ScriptedTarget:
+def load_target(data: bytes) -> ScriptedTarget:
     """Read a scripted target.
 
     Raises:
@@ -199,6 +200,15 @@ def read_target(data: bytes) -> ScriptedTarget:
         return _target(document)
     except _ShapeError as fault:
         raise InputError(f"the target is not of its shape: {fault}") from None
+
+
+def read_target(path: str) -> ScriptedTarget:
+    """Return the scripted target in a file; raises InputError where there is none, or as `load_target`."""
+    data = read_given(path, TARGET_BYTES)
+    try:
+        return load_target(data)
+    except InputError as refusal:
+        raise InputError(f"{path}: {refusal}") from None
 
 
 class _ShapeError(Exception):

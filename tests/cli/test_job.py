@@ -85,11 +85,11 @@ def test_plan7_a_job_that_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"plan": b"{"}, "plan refused"),
+        ({"plan": b"{"}, "plan.json: plan refused"),
         ({"plan": plan(planId=None)}, "planId"),
         ({"at": "yesterday"}, "'yesterday' is no time"),
         ({"at": "9999-12-31T23:59:59Z"}, "9999"),
-        ({"target": target(more=1)}, "a member 'more'"),
+        ({"target": target(more=1)}, "target.json: the target is not of its shape: a member 'more'"),
     ],
 )
 def test_plan7_an_input_error_is_one_line_and_writes_nothing(given: Any, said: str, tmp_path: Path) -> None:

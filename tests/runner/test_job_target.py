@@ -14,7 +14,7 @@ from aef_verify.run.results import result_id
 from aef_verify.runner.clock import Clock, SteadyClock
 from aef_verify.runner.job import JobResult, run_plan
 from aef_verify.runner.plan import Plan, load_runner
-from aef_verify.runner.scripted import PATH, ScriptedSuite, read_target
+from aef_verify.runner.scripted import PATH, ScriptedSuite, load_target
 from aef_verify.runner.target import Closing, Opening, Outcome, RunContent
 from tests.building import result
 from tests.runner import jobbing
@@ -268,5 +268,5 @@ def test_plan9_a_case_above_its_bound_is_reported_as_it_is(tmp_path: Path) -> No
 
 
 def test_a_scripted_suite_keeps_the_interface() -> None:
-    found = read_target(json.dumps(target(suite("suite:a", case("1")))).encode())
+    found = load_target(json.dumps(target(suite("suite:a", case("1")))).encode())
     assert isinstance(found.suite("suite:a", "1"), ScriptedSuite)

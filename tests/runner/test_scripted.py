@@ -11,7 +11,7 @@ from aef_verify.problems import InputError
 from aef_verify.run.results import result_id
 from aef_verify.runner import scripted
 from aef_verify.runner.credentials import Credentials
-from aef_verify.runner.scripted import ABSENT, ScriptedRun, ScriptedTarget, read_target
+from aef_verify.runner.scripted import ABSENT, ScriptedRun, ScriptedTarget, load_target
 from aef_verify.runner.target import STATES, Closing, Opening, Outcome
 from aef_verify.schemas.source import schema_text
 from tests.runner.jobbing import AT, DIGEST, case, suite, target
@@ -21,7 +21,7 @@ MISSING: Any = object()
 
 
 def read(document: object) -> ScriptedTarget:
-    return read_target(json.dumps(document).encode())
+    return load_target(json.dumps(document).encode())
 
 
 def test_a_target_is_read_with_its_digests_bounds_and_numbers_by_value() -> None:
@@ -178,15 +178,15 @@ def test_where_a_target_is_not_of_its_shape_is_said() -> None:
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}{}", b'{"a":1,"a":1}', b"\xff", b'{"suites":' * 100_000])
 def test_a_target_that_does_not_read(data: bytes) -> None:
     with pytest.raises(InputError, match="the target"):
-        read_target(data)
+        load_target(data)
 
 
 def test_a_target_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     data = json.dumps(target()).encode()
     monkeypatch.setattr(scripted, "TARGET_BYTES", len(data))
-    assert len(read_target(data).suites) == 1
+    assert len(load_target(data).suites) == 1
     with pytest.raises(InputError, match="more than"):
-        read_target(data + b" ")
+        load_target(data + b" ")
 
 
 def opened(lane: str | None, *cases: dict[str, Any]) -> ScriptedRun:
