@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aef_verify.cli.exits import OK, PROBLEM, WriteError
 from aef_verify.cli.output import is_terminal, show, write_json, write_text
 from aef_verify.clock import now
-from aef_verify.problems import reason_of
+from aef_verify.problems import InputError, reason_of
 
 if TYPE_CHECKING:
     from aef_verify.memory.bench import Settings
@@ -53,7 +53,7 @@ def _run(settings: Settings, job: JobAsked, out: str, *, quiet: bool) -> JobResu
     from aef_verify.memory.job_options import bounds_of, own_runner
     from aef_verify.memory.plan import target_mode
     from aef_verify.runner.job import EVENTS, run_plan
-    from aef_verify.runner.plan import read_runner
+    from aef_verify.runner.plan import PlanRefusedError, read_runner
 
     mode = target_mode(settings, job.target_mode)
     plan = read_given(str(job.job), limits.JSON_BYTES)
@@ -61,6 +61,8 @@ def _run(settings: Settings, job: JobAsked, out: str, *, quiet: bool) -> JobResu
     with _progress(wanted=not quiet) as watch, MemoryTarget(settings, bounds_of(settings, job), mode) as target:
         try:
             return run_plan(plan, runner, target, out, at=now(3), environment=os.environ, watch=watch)
+        except PlanRefusedError as refused:
+            raise InputError(f"{job.job}: {refused}") from None
         except OSError as fault:
             reason = reason_of(fault)
             raise WriteError(

@@ -127,6 +127,14 @@ def test_plan2_plan9_a_budget_stops_it(tmp_path: Path) -> None:
     checked(tmp_path)
 
 
+def test_plan7_a_plan_that_nobody_could_refuse_is_named(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("{}")
+    done = run(tmp_path)
+    assert done.returncode == 2
+    assert "plan.json: plan refused" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
