@@ -7,14 +7,17 @@ from fnmatch import fnmatchcase
 
 from aef_verify.conformance.selfcheck import (
     checkpoint,
+    decision,
     encoding,
     integrity,
+    jobs,
     memory,
     reporting,
+    results,
     run,
-    runner,
     schemas,
     signatures,
+    streams,
     writing,
 )
 from aef_verify.conformance.selfcheck.mutation import Mutation
@@ -24,10 +27,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     *encoding.MUTATIONS,
     *schemas.MUTATIONS,
     *run.MUTATIONS,
+    *results.MUTATIONS,
     *integrity.MUTATIONS,
     *signatures.MUTATIONS,
+    *decision.MUTATIONS,
     *checkpoint.MUTATIONS,
-    *runner.MUTATIONS,
+    *streams.MUTATIONS,
+    *jobs.MUTATIONS,
     *writing.MUTATIONS,
     *reporting.MUTATIONS,
     *memory.MUTATIONS,
