@@ -131,6 +131,9 @@ class Account:
             self.end = End(line, kind, at, event.get("reason"), event.get("limit"), named)
 
     def _name(self, runs: list[str]) -> None:
+        if not self.named_all:
+            # What is left out is left out, whatever follows: to cut the same runs again at every end would be quadratic.
+            return
         self.named.update(dict.fromkeys(runs))
         if len(self.named) > MOST_NAMED:
             self.named_all = False

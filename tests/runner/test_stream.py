@@ -318,6 +318,10 @@ def test_the_account_does_not_grow_with_the_stream() -> None:
     for number in range(MOST_NAMED // 1000 + 1):
         account.take(1, event("job.sealed", runs=[f"{number}-{place}" for place in range(1000)]))
     assert (len(account.named), account.named_all) == (MOST_NAMED, False)
+    kept = account.named
+    account.take(1, event("job.failed", reason="again", runs=["one-more"]))
+    assert account.named is kept
+    assert "one-more" not in kept
 
 
 @pytest.mark.parametrize("size", [1, 7, 100_000])
