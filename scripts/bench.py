@@ -1,279 +1,120 @@
 #!/usr/bin/env python3
-"""Measure the verifier beside what it is held against, side by side in one run.
+"""Measure the verifier over large workloads, side by side in one run with what no verifier can avoid.
 
-  scripts/bench.py [start] [lines] [blobs] [pair] [signtest] [--repeat N] [--lines N] [--questions N] [--json]
+  scripts/bench.py [NAME...] [--workloads DIR] [--scale 0.01] [--repeat N] [--jobs N|all] [--peer PROGRAM]
+                   [--json | --markdown | --profile]
 
-Every figure is a ratio of two whole processes that take turns: the same work done the plain way, and `aef`. Times are
-medians over the repetitions, memory is the largest resident set of the process. Workloads are written into a
-temporary folder, runs by `scripts/make_run.py` and questions by `scripts/make_workload.py`.
-
-`pair` holds `aef bench longmemeval --paired-oracle`, sealed evidence included, against a loop over httpx.AsyncClient
-that posts the same request bodies with the same concurrency. Both talk to one provider, a process of its own.
-
-`signtest` decides the greatest sign test there is [LANE-11] at a significance next to its p, beside the plain sum of
-big integers, which takes a minute or two and is therefore summed once.
+Without a name every workload is measured. What the names mean, what the floor is and what each figure says stands in
+docs/PERFORMANCE.md. Exit code 1 where a side fails or a target is missed, which says nothing about a scaled workload.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import statistics
-import subprocess
+import shlex
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
-from scripts.make_workload import generate
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-ROOT = Path(__file__).resolve().parents[1]
-PYTHON = sys.executable
-AEF = Path(PYTHON).with_name("aef")
-MIB = 1 << 20
-
-PLAIN_IMPORTS = "import hashlib, json, re, dataclasses, jiter, jsonschema_rs"
-PLAIN_LINES = """
-import json, sys
-from jsonschema import Draft202012Validator
-from referencing import Registry
-from referencing.jsonschema import DRAFT202012
-from pathlib import Path
-schemas = [json.loads(file.read_bytes()) for file in Path(sys.argv[2]).glob("*.schema.json")]
-registry = Registry().with_resources([(s["$id"], DRAFT202012.create_resource(s)) for s in schemas])
-schema = next(s for s in schemas if s["$id"].endswith("/result.schema.json"))
-validator = Draft202012Validator(schema, registry=registry)
-with open(sys.argv[1], "rb") as lines:
-    for line in lines:
-        assert validator.is_valid(json.loads(line))
-"""
-PLAIN_HASH = """
-import hashlib, os, sys
-buffer = bytearray(1 << 20)
-view = memoryview(buffer)
-for folder, _, names in os.walk(sys.argv[1]):
-    for name in names:
-        digest = hashlib.sha256()
-        with open(os.path.join(folder, name), "rb", buffering=0) as file:
-            while count := file.readinto(buffer):
-                digest.update(view[:count])
-        digest.hexdigest()
-"""
-PLAIN_CALLS = """
-import asyncio, json, sys
-import httpx
-url, bodies = sys.argv[1], [json.loads(line) for line in open(sys.argv[2], "rb")]
-async def call(client, slots, body):
-    async with slots:
-        response = await client.post(url, json=body)
-    response.raise_for_status()
-    return response.json()["choices"][0]["message"]["content"]
-async def calls(at_a_time):
-    limits = httpx.Limits(max_connections=at_a_time, max_keepalive_connections=at_a_time)
-    slots = asyncio.Semaphore(at_a_time)
-    async with httpx.AsyncClient(limits=limits, timeout=None) as client:
-        await asyncio.gather(*(call(client, slots, body) for body in bodies))
-asyncio.run(calls(int(sys.argv[3])))
-"""
-PLAIN_SIGN_TEST = """
-import sys
-pairs, regressed, significance = int(sys.argv[1]), int(sys.argv[2]), float.fromhex(sys.argv[3])
-term = total = 1
-for k in range(pairs - 1, regressed - 1, -1):
-    term = term * (k + 1) // (pairs - k)
-    total += term
-numerator, denominator = significance.as_integer_ratio()
-assert not total * denominator <= numerator << pairs
-"""
-SIGN_TEST = """
-import sys
-from aef_verify.checkpoint.signtest import is_regression
-assert not is_regression(int(sys.argv[2]), int(sys.argv[1]), float.fromhex(sys.argv[3]))
-"""
-
-
-@dataclass
-class Side:
-    """One side of a comparison: the seconds of each repetition, and the largest resident set in bytes."""
-
-    seconds: list[float] = field(default_factory=list)
-    peak: int = 0
-
-    @property
-    def median(self) -> float:
-        """The median of the seconds."""
-        return statistics.median(self.seconds)
-
-
-@dataclass
-class Figure:
-    """One comparison: what is compared, the two sides, the ratio, and what it must be."""
-
-    name: str
-    plain: Side
-    ours: Side
-    ratio: float
-    target: str
-    met: bool
-
-
-def once(side: Side, command: list[str]) -> None:
-    """Run one process to its end and note its time and memory; raises RuntimeError where it fails."""
-    start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    side.seconds.append(time.perf_counter() - start)
-    side.peak = max(side.peak, usage.ru_maxrss * 1024)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        raise RuntimeError(f"exit code {child.returncode}: {' '.join(command)}")
-
-
-def in_turn(plain: list[str], ours: list[str], repeat: int, plain_repeat: int | None = None) -> tuple[Side, Side]:
-    """Run both commands in alternation after one unmeasured round of ours, which also fills the file cache."""
-    sides = Side(), Side()
-    once(Side(), ours)
-    for turn in range(repeat):
-        if plain_repeat is None or turn < plain_repeat:
-            once(sides[0], plain)
-        once(sides[1], ours)
-    return sides
-
-
-def contract(run: Path) -> list[str]:
-    """Return the command that verifies a run."""
-    return [str(AEF), "contract", "run", str(run)]
-
-
-def make_run(folder: Path, *options: str) -> Path:
-    """Write a workload."""
-    run = folder / "run"
-    subprocess.run([PYTHON, str(ROOT / "scripts" / "make_run.py"), str(run), *options], check=True, stdout=sys.stderr)
-    return run
-
-
-def bench_start(folder: Path, options: argparse.Namespace) -> Figure:
-    """Compare a small run's whole process with one that only imports what it needs."""
-    run = make_run(folder, "--lines", "10", "--blobs", "2")
-    plain, ours = in_turn([PYTHON, "-c", PLAIN_IMPORTS], contract(run), max(options.repeat * 10, 20))
-    ratio = ours.median / plain.median
-    return Figure("small run / imports alone", plain, ours, ratio, "at most 1.2", ratio <= 1.2)
-
-
-def bench_lines(folder: Path, options: argparse.Namespace) -> Figure:
-    """Compare the throughput over result lines with a plain json.loads and jsonschema loop over the same lines."""
-    run = make_run(folder, "--lines", str(options.lines))
-    schemas = ROOT / "aef_verify" / "schemas" / "reader"
-    loop = [PYTHON, "-c", PLAIN_LINES, str(run / "results.ndjson"), str(schemas)]
-    plain, ours = in_turn(loop, contract(run), options.repeat, plain_repeat=1)
-    ratio = plain.median / ours.median
-    met = ratio >= 20 and ours.peak < 200 * MIB
-    return Figure(f"{options.lines:,} lines: plain loop / ours", plain, ours, ratio, "at least 20, below 200 MiB", met)
-
-
-def bench_blobs(folder: Path, options: argparse.Namespace) -> Figure:
-    """Compare a run of 1 GiB of blobs with one hashlib pass over the same files."""
-    run = make_run(folder, "--lines", "64", "--blobs", "64", "--blob-bytes", str(16 * MIB))
-    plain, ours = in_turn([PYTHON, "-c", PLAIN_HASH, str(run)], contract(run), options.repeat)
-    ratio = ours.median / plain.median
-    met = ratio <= 1.2 and ours.peak < 100 * MIB
-    return Figure("1 GiB of blobs / hashlib pass", plain, ours, ratio, "at most 1.2, below 100 MiB", met)
-
-
-CONCURRENCY, LATENCY_MS, PROMPT_BYTES = 16, 50, 20_000
-
-
-@contextmanager
-def provider(script: Path, log: Path | None = None) -> Iterator[str]:
-    """Serve a script in a process of its own, and give the base URL."""
-    command = [str(AEF), "provider", "serve", "--script", str(script)]
-    command += [] if log is None else ["--log", str(log), "--log-content"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as serving:
-        try:
-            assert serving.stdout is not None
-            yield serving.stdout.readline().strip()
-        finally:
-            serving.terminate()
-
-
-def paired(url: str, dataset: Path, evidence: Path) -> list[str]:
-    """Return the command of a paired benchmark that passes whatever comes out."""
-    return [
-        *(str(AEF), "bench", "longmemeval", "--preset", "full", "--subject", "bench", "--paired-oracle", "--offline"),
-        *("--endpoint", url, "--model", "scripted", "--dataset", str(dataset), "--aef", str(evidence)),
-        *("--concurrency", str(CONCURRENCY), "--threshold", "0"),
-    ]
-
-
-def bench_pair(folder: Path, options: argparse.Namespace) -> Figure:
-    """Compare a paired benchmark with a plain loop over the calls that it makes."""
-    dataset, script = generate(folder, options.questions, prompt_bytes=PROMPT_BYTES, latency_ms=LATENCY_MS)
-    log, bodies, evidence = folder / "log", folder / "bodies", folder / "evidence"
-    with provider(script, log) as url:
-        once(Side(), paired(url, dataset, evidence))
-    with open(log, "rb") as requests, open(bodies, "w", encoding="ascii") as file:
-        for line in requests:
-            asked = json.loads(line)
-            most = {"answer": 512, "judge": 10}[asked["purpose"]]
-            body = {"model": asked["model"], "messages": asked["messages"], "temperature": 0, "max_tokens": most}
-            file.write(json.dumps(body) + "\n")
-    with provider(script) as url:
-        loop = [PYTHON, "-c", PLAIN_CALLS, f"{url}/chat/completions", str(bodies), str(CONCURRENCY)]
-        plain, ours = in_turn(loop, paired(url, dataset, evidence), options.repeat)
-    ratio = ours.median / plain.median
-    name = f"{options.questions} paired questions / the same calls"
-    return Figure(name, plain, ours, ratio, "at most 1.15", ratio <= 1.15)
-
-
-def bench_signtest(_: Path, options: argparse.Namespace) -> Figure:
-    """Compare a sign test of a million pairs with the plain sum; the significance is the last binary64 below p."""
-    case = ["1000000", "500500", "0x1.456bf8b8fdc22p-3"]
-    plain, ours = in_turn(
-        [PYTHON, "-c", PLAIN_SIGN_TEST, *case], [PYTHON, "-c", SIGN_TEST, *case], options.repeat, plain_repeat=1
-    )
-    name = "1,000,000 pairs: plain sum / ours"
-    return Figure(name, plain, ours, plain.median / ours.median, "ours below 1 s", ours.median < 1)
-
-
-BENCHES: dict[str, Callable[[Path, argparse.Namespace], Figure]] = {
-    "start": bench_start,
-    "lines": bench_lines,
-    "blobs": bench_blobs,
-    "pair": bench_pair,
-    "signtest": bench_signtest,
-}
-
-
-def shown(side: Side) -> str:
-    """Return a side as text: median, spread and peak memory."""
-    spread = f"{min(side.seconds):.3f}-{max(side.seconds):.3f}"
-    return f"{side.median:8.3f} s ({spread} s, {len(side.seconds)}x, {side.peak / MIB:5.0f} MiB)"
+from scripts.benchmarks import growth, table
+from scripts.benchmarks.figures import FIGURES, Figure, seconds
+from scripts.benchmarks.measuring import Side, in_turn, measure
+from scripts.benchmarks.sides import sides_of, targets_of
+from scripts.benchmarks.workloads import PLAIN, SMALL, WORKLOADS, Workload, written
 
 
 def main() -> int:
-    """Run the benches asked for; exit 1 where a target is missed."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bench", nargs="*", choices=[*BENCHES, []], help="which to run (default: all)")
-    parser.add_argument("--repeat", type=int, default=3, help="repetitions of each side")
-    parser.add_argument("--lines", type=int, default=100_000, help="result lines of the `lines` bench")
-    parser.add_argument("--questions", type=int, default=500, help="questions of the `pair` bench")
-    parser.add_argument("--json", action="store_true", help="print one JSON value on standard output")
-    options = parser.parse_args()
-    figures = []
-    for name in options.bench or BENCHES:
-        with tempfile.TemporaryDirectory(prefix="aef-bench-") as folder:
-            figure = BENCHES[name](Path(folder), options)
-        figures.append(figure)
-        if not options.json:
-            print(f"{figure.name}: {figure.ratio:.2f} ({figure.target}: {'met' if figure.met else 'MISSED'})")
-            print(f"  plain {shown(figure.plain)}\n  ours  {shown(figure.ours)}", flush=True)
+    """Measure what is asked for."""
+    options = arguments().parse_args()
+    names = options.name or list(WORKLOADS)
+    measured: list[table.Measured] = []
+    figures: list[Figure] = []
+    with tempfile.TemporaryDirectory(prefix="aef-bench-") as temporary:
+        folder = options.workloads or Path(temporary)
+        for name in names:
+            if name in FIGURES:
+                figures.append(figure(name, options))
+            else:
+                measured.append(workload(WORKLOADS[name], folder, options))
+        lines = lines_of([name for name in names if name in WORKLOADS], folder, options)
     if options.json:
-        print(json.dumps([asdict(figure) for figure in figures]))
-    return 0 if all(figure.met for figure in figures) else 1
+        told = table.value(measured, lines, PLAIN) | {"figures": [asdict(one) for one in figures]}
+        print(json.dumps(told, default=str))
+    elif options.markdown:
+        print(table.markdown(measured, lines, PLAIN))
+    return 0 if all(one.met for one in measured) and all(one.met for one in figures) else 1
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", nargs="*", choices=[*WORKLOADS, *FIGURES, []], help="what to measure", metavar="NAME")
+    parser.add_argument("--workloads", type=Path, metavar="DIR", help="where workloads are kept; else they are not")
+    parser.add_argument("--scale", type=float, default=1.0, help="a part of each workload's size, for a quick look")
+    parser.add_argument("--repeat", type=int, default=5, help="repetitions of each side")
+    parser.add_argument(
+        "--jobs",
+        action="append",
+        choices=["1", "all"],
+        help="ours on one core or on all; default both, one after the other",
+    )
+    parser.add_argument(
+        "--peer", action="append", default=[], type=shlex.split, metavar="PROGRAM", help="called as PROGRAM run DIR"
+    )
+    parser.add_argument("--lines", type=int, default=100_000, help="result lines of the figure `lines`")
+    parser.add_argument("--questions", type=int, default=500, help="questions of the figure `pair`")
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--json", action="store_true", help="print one JSON value on standard output")
+    shape.add_argument("--markdown", action="store_true", help="print Markdown tables on standard output")
+    return parser
+
+
+def say(told: str, options: argparse.Namespace) -> None:
+    """Tell what was measured as soon as it is; beside the result where that has another shape."""
+    print(told, file=sys.stderr if options.json or options.markdown else sys.stdout, flush=True)
+
+
+def workload(one: Workload, folder: Path, options: argparse.Namespace) -> table.Measured:
+    """Write a workload, where it is not there yet, and measure every side over it."""
+    place, size = written(one, folder, options.scale)
+    sides = sides_of(one, place, options.jobs or ["1", "all"], options.peer)
+    measure(Side("warm", sides[0].command))
+    in_turn(sides, options.repeat)
+    found = table.Measured(one.name, one.title.format(size=f"{size:,}"), sides, targets_of(one))
+    say(table.text(found), options)
+    return found
+
+
+def lines_of(names: list[str], folder: Path, options: argparse.Namespace) -> list[table.Lines]:
+    """Measure what a line costs in a warm process, in those workloads that count lines."""
+    chosen = [WORKLOADS[name] for name in names if WORKLOADS[name].each]
+    if not chosen:
+        return []
+    places = [written(one, folder, options.scale) for one in chosen]
+    small, _ = written(SMALL, folder, 1)
+    passes = growth.measured([place for place, _ in places], small, options.repeat)
+    lines = [
+        table.Lines(one.name, one.title.format(size=f"{size:,}"), *both)
+        for one, (_, size), both in zip(chosen, places, passes, strict=True)
+    ]
+    say(table.growth_text(lines, PLAIN), options)
+    return lines
+
+
+def figure(name: str, options: argparse.Namespace) -> Figure:
+    """Measure one single figure."""
+    with tempfile.TemporaryDirectory(prefix="aef-bench-") as folder:
+        found = FIGURES[name](Path(folder), options)
+    told = [f"{found.name}: {found.ratio:.2f} ({found.target}: {'met' if found.met else 'MISSED'})"]
+    for side in (found.plain, found.ours):
+        least, most = side.spread("wall")
+        told.append(f"  {side.name:5} {seconds(side):8.3f} s ({least:.3f}-{most:.3f} s, {len(side.samples)}x)")
+    say("\n".join(told), options)
+    return found
 
 
 if __name__ == "__main__":
