@@ -132,7 +132,7 @@ class Account:
 
     def _name(self, runs: list[str]) -> None:
         if not self.named_all:
-            # What is left out is left out, whatever follows: to cut the same runs again at every end would be quadratic.
+            # To cut the same runs again at every end that follows would be quadratic.
             return
         self.named.update(dict.fromkeys(runs))
         if len(self.named) > MOST_NAMED:

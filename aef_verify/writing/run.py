@@ -1,8 +1,9 @@
 """A closed run from its documents to its folder: valid as a writer's, sealed and signed if asked, written whole.
 
-In this order: every document against its writer schema [VER-2]; its bytes; the seal [SEAL-5] and the envelope over it
-[SIG-1], both from the bytes in memory, so that `run.json` can be the last file that gets its name; the folder, by
-`atomic.publish`; before it has its final name, the verifier's verdict on it, which must be without a problem.
+In this order: every document against its writer schema [VER-2]; its bytes; the paths of its files [RUN-3], before any is
+written; the seal [SEAL-5] and the envelope over it [SIG-1], both from the bytes in memory, so that `run.json` can be
+the last file that gets its name; the folder, by `atomic.publish`; before it has its final name, the verifier's verdict
+on it, which must be without a problem.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aef_verify.encoding.digests import cited
+from aef_verify.encoding.paths import folders_of, path_problems
 from aef_verify.encoding.times import time_key
 from aef_verify.integrity.dsse import STATEMENT_TYPE
 from aef_verify.integrity.manifest import Sealed
@@ -114,7 +116,7 @@ def encoded(run: ClosedRun) -> dict[str, bytes]:
     """Return the bytes of each file of an unsealed run, by path.
 
     Raises:
-        UnsoundRunError: a document is not valid against its writer schema, or the run is not closed.
+        UnsoundRunError: a document is not valid against its writer schema, a path is none, or the run is not closed.
         ValueError: a value has no form in I-JSON.
     """
     files = {RESULTS: b""}
@@ -135,9 +137,20 @@ def encoded(run: ClosedRun) -> dict[str, bytes]:
         files[blob_path(sha256(blob).hexdigest())] = blob
     for path, data in run.ext.items():
         files[f"ext/{path}"] = data
+    _check_paths(files)
     if not is_closed(run.run):
         raise UnsoundRunError(f"a run with the status {run.run['status']} is not closed [RUN-4]")
     return files
+
+
+def _check_paths(files: Mapping[str, bytes]) -> None:
+    """Refuse paths before any of them is written: one that leaves the folder must not be tried at all [RUN-3]."""
+    for problem in path_problems(files):
+        raise UnsoundRunError(f"{problem.path}: {problem.code}: {problem.detail}")
+    for path in files:
+        for folder in folders_of(path):
+            if folder in files:
+                raise UnsoundRunError(f"{path}: path: {folder} is a file, so nothing lies below it")
 
 
 def _valid(name: str, schema: str, document: Document) -> Document:

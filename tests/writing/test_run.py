@@ -107,6 +107,13 @@ REFUSED: dict[str, tuple[Callable[[], ClosedRun], str]] = {
     "a line stands twice": (lambda: closed()._replace(results=[*closed().results, closed().results[0]]), "result-id"),
     "a blob is missing": (lambda: closed()._replace(blobs=[NOTE]), "blob"),
     "a path breaks RUN-3": (lambda: closed()._replace(ext={"a.": b""}), "path"),
+    "a path is empty": (lambda: closed()._replace(ext={"": b""}), "ext/: path: "),
+    "a path is a folder's": (lambda: closed()._replace(ext={"a/": b""}), "ext/a/: path: "),
+    "a file lies below a file": (
+        lambda: closed()._replace(ext={"a/b": b"", "a": b""}),
+        "ext/a/b: path: ext/a is a file",
+    ),
+    "a path is too long": (lambda: closed()._replace(ext={"x" * 300: b""}), "longer than 255 bytes"),
     "the times run backwards": (lambda: edited(startedAt=AFTER), "run-times"),
 }
 
@@ -118,6 +125,15 @@ def test_a_run_that_is_not_sound_is_not_written(why: str, tmp_path: Path) -> Non
         publish_run(make(), str(tmp_path), sealing=None)
     assert found.value.strerror
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["../../../note.txt", "../note.txt", "a/../../../../note.txt", "..", ".", "a/./b", "a//b"]
+)
+def test_run3_no_file_of_the_producer_leaves_the_folder(path: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsoundRunError, match="path: a segment"):
+        publish_run(closed()._replace(ext={path: b"note"}), str(tmp_path / "there"), sealing=None)
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_seal5_a_run_is_not_sealed_before_it_ended(tmp_path: Path) -> None:
