@@ -1,9 +1,9 @@
 """A closed run from its documents to its folder: valid as a writer's, sealed and signed if asked, written whole.
 
-In this order: every document against its writer schema [VER-2]; its bytes; the paths of its files [RUN-3], before any is
-written; the seal [SEAL-5] and the envelope over it [SIG-1], both from the bytes in memory, so that `run.json` can be
-the last file that gets its name; the folder, by `atomic.publish`; before it has its final name, the verifier's verdict
-on it, which must be without a problem.
+In this order: every document against its writer schema [VER-2]; its bytes; the paths of its files [RUN-3], before any
+of them is written; the seal [SEAL-5] and the envelope over it [SIG-1], both from the bytes in memory, so that
+`run.json` can be the last file that gets its name; the folder, by `atomic.publish`; before it has its final name, the
+verifier's verdict on it, which must be without a problem.
 """
 
 from __future__ import annotations
