@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import subprocess
 import sys
 import tempfile
 from dataclasses import asdict
@@ -24,7 +25,9 @@ from scripts.benchmarks import growth, table
 from scripts.benchmarks.figures import FIGURES, Figure, seconds
 from scripts.benchmarks.measuring import Side, in_turn, measure
 from scripts.benchmarks.sides import sides_of, targets_of
-from scripts.benchmarks.workloads import PLAIN, SMALL, WORKLOADS, Workload, written
+from scripts.benchmarks.workloads import PLAIN, PYTHON, SMALL, WORKLOADS, Workload, written
+
+SAMPLING = Path(__file__).with_name("benchmarks") / "sampling.py"
 
 
 def main() -> int:
@@ -35,6 +38,8 @@ def main() -> int:
     figures: list[Figure] = []
     with tempfile.TemporaryDirectory(prefix="aef-bench-") as temporary:
         folder = options.workloads or Path(temporary)
+        if options.profile:
+            return profile([WORKLOADS[name] for name in names if name in WORKLOADS], folder, options.scale)
         for name in names:
             if name in FIGURES:
                 figures.append(figure(name, options))
@@ -68,6 +73,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--lines", type=int, default=100_000, help="result lines of the figure `lines`")
     parser.add_argument("--questions", type=int, default=500, help="questions of the figure `pair`")
     shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--profile", action="store_true", help="show where one core's time goes, and measure nothing")
     shape.add_argument("--json", action="store_true", help="print one JSON value on standard output")
     shape.add_argument("--markdown", action="store_true", help="print Markdown tables on standard output")
     return parser
@@ -87,6 +93,15 @@ def workload(one: Workload, folder: Path, options: argparse.Namespace) -> table.
     found = table.Measured(one.name, one.title.format(size=f"{size:,}"), sides, targets_of(one))
     say(table.text(found), options)
     return found
+
+
+def profile(workloads: list[Workload], folder: Path, scale: float) -> int:
+    """Show where the time of each workload goes."""
+    for one in workloads:
+        place, size = written(one, folder, scale)
+        print(one.title.format(size=f"{size:,}"), flush=True)
+        subprocess.run([PYTHON, str(SAMPLING), one.operation, str(place)], check=True)
+    return 0
 
 
 def lines_of(names: list[str], folder: Path, options: argparse.Namespace) -> list[table.Lines]:

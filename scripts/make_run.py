@@ -24,6 +24,16 @@ ENDED_AT = "2026-10-02T15:00:00Z"
 
 def main() -> None:
     """Read the arguments and write the run."""
+    parser = arguments()
+    options = parser.parse_args()
+    if options.children and options.trials:
+        parser.error("--children and --trials are not combined here")
+    count = write_run(options)
+    print(f"{options.out}: {count} files, results.ndjson {(options.out / 'results.ndjson').stat().st_size:,} bytes")
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--lines", type=int, default=100_000, help="cases, one root result line each")
@@ -33,9 +43,11 @@ def main() -> None:
     parser.add_argument("--blob-bytes", type=int, default=4096)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--run-id", default="bench-run-0001")
-    options = parser.parse_args()
-    if options.children and options.trials:
-        parser.error("--children and --trials are not combined here")
+    return parser
+
+
+def write_run(options: argparse.Namespace) -> int:
+    """Write the run that the arguments ask for; returns how many files are sealed."""
     rng = random.Random(options.seed)
     out: Path = options.out
     out.mkdir(parents=True)
@@ -50,8 +62,7 @@ def main() -> None:
         ("summary.json", summary(options.run_id, lines.values, lines.passed)),
     ):
         (out / name).write_bytes(json.dumps(document, indent=2).encode() + b"\n")
-    count = seal(out, options.run_id)
-    print(f"{out}: {count} files, results.ndjson {(out / 'results.ndjson').stat().st_size:,} bytes")
+    return seal(out, options.run_id)
 
 
 def compact(value: object) -> bytes:

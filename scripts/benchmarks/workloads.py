@@ -14,6 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from scripts.benchmarks.chains import write_chain
+from scripts.make_run import arguments, write_run
+
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = sys.executable
 AEF = Path(PYTHON).with_name("aef")
@@ -65,6 +68,23 @@ def make_run(folder: Path, *options: str) -> None:
     subprocess.run([PYTHON, str(MAKE_RUN), str(folder), *options], check=True, stdout=sys.stderr)
 
 
+def write_small_runs(folder: Path, count: int) -> None:
+    """Write so many runs of 10 lines and 2 blobs, a hundred in a folder."""
+    parser = arguments()
+    for number in range(count):
+        place = folder / f"{number // 100:04d}" / f"run-{number:06d}"
+        chosen = ["--lines", "10", "--blobs", "2", "--seed", str(number), "--run-id", f"bench-run-{number:06d}"]
+        write_run(parser.parse_args([str(place), *chosen]))
+
+
+def write_pairs(folder: Path, count: int) -> None:
+    """Write so many pairs of memory benchmark runs, each of the bundled 50 questions."""
+    bench = [str(AEF), "bench", "longmemeval", "--subject", "bench", "--paired-oracle", "--offline", "--quiet"]
+    for number in range(count):
+        place = folder / f"pair-{number:04d}"
+        subprocess.run([*bench, "--threshold", "0", "--aef", str(place)], check=True, stdout=subprocess.DEVNULL)
+
+
 def write_blobs(size: int) -> Callable[[Path, int], None]:
     """Return what writes a run with so many blobs of `size` bytes."""
 
@@ -89,6 +109,9 @@ WORKLOADS: dict[str, Workload] = {
         Workload("trials", "{size} cases of 3 trials", 50_000, run_writer("--trials", "3"), each=4),
         Workload("many-blobs", "{size} blobs in one run", 99_995, write_blobs(4096), targets=Targets(2.0, 2.0)),
         Workload("large-blobs", "{size} blobs of 16 MiB", 64, write_blobs(16 * MIB), targets=Targets(1.1, 0.65)),
+        Workload("small-runs", "{size} small runs", 10_000, write_small_runs, EVIDENCE, Targets(all=6.0)),
+        Workload("pairs", "{size} pairs of runs", 100, write_pairs, EVIDENCE),
+        Workload("overlays", "{size} overlay batches", 9_999, write_chain, CHAIN),
     )
 }
 
