@@ -24,6 +24,12 @@ from aef_verify.report.model import REQUIREMENTS
     type=click.IntRange(min=1),
     help="Runs verified at once; by default 1 where they are few and small, else the number of cores.",
 )
+@click.option(
+    "--cache",
+    metavar="DIR",
+    help="A folder of yours that keeps verdicts: runs whose files did not change since then are not read again.",
+)
+@click.option("--paranoid", is_flag=True, help="With --cache: read every run again, and say where the cache is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole report as one JSON value.")
 @click.option("--quiet", is_flag=True, help="Print neither table nor progress: the exit code says it.")
 def verify(
@@ -32,6 +38,8 @@ def verify(
     anchors: str | None,
     require: tuple[str, ...],
     jobs: int | None,
+    cache: str | None,
+    paranoid: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -42,14 +50,28 @@ def verify(
     Exit code: 0 every run is intact or unsealed, every overlay chain and every pair is sound, 1 a problem was found,
     2 usage or input error, nothing to verify, or a run that could not be read, 3 output could not be written.
     """
+    from aef_verify.cli.output import say
     from aef_verify.cli.progress import progress
     from aef_verify.engine.evidence import verify_evidence
 
     if policy == anchors == "-":
         raise click.UsageError("--policy and --anchors cannot both be standard input")
+    if paranoid and cache is None:
+        raise click.UsageError("--paranoid reads again what a cache would not, and needs --cache")
     trusted, known = policy_given(policy), anchors_given(anchors)
     with progress(wanted=not quiet) as watch:
-        report = verify_evidence(paths, policy=trusted, anchors=known, jobs=jobs, require=require, watch=watch)
+        report = verify_evidence(
+            paths,
+            policy=trusted,
+            anchors=known,
+            jobs=jobs,
+            require=require,
+            cache=cache,
+            paranoid=paranoid,
+            watch=watch,
+        )
+    for warning in report.cache.warnings if report.cache is not None else ():
+        say(f"aef verify: warning: {warning}")
     if as_json:
         from aef_verify.cli.output import write_text
         from aef_verify.report.json import as_json as report_json

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from aef_verify.problems import InputError
 from aef_verify.report.model import NotLookedAt
-from aef_verify.run.folders import RunFolder, checked_folder, path_bytes, search
+from aef_verify.run.folders import Known, RunFolder, checked_folder, path_bytes, search
 
 
 class Discovery(NamedTuple):
@@ -22,11 +22,12 @@ class Discovery(NamedTuple):
     not_looked_at: tuple[NotLookedAt, ...]
 
 
-def discover(paths: Sequence[str]) -> Discovery:
+def discover(paths: Sequence[str], known: Known | None = None) -> Discovery:
     """Find every run at and below the paths.
 
     Runs come in the order of the paths, below each by the bytes of their own path. One that is reached by two paths
-    comes once, where it is reached first; one within another run found here is that run's files, and listed.
+    comes once, where it is reached first; one within another run found here is that run's files, and listed. A folder
+    that is `known` to be a run is not listed to find that out.
 
     Raises:
         InputError: no path; a path that is no folder, has a name that is not UTF-8, or holds no run; a folder that
@@ -38,7 +39,7 @@ def discover(paths: Sequence[str]) -> Discovery:
     others: list[NotLookedAt] = []
     for path in paths:
         root = checked_folder(path)
-        found, links = search(root)
+        found, links = search(root, known)
         if not found:
             raise InputError(f"{path}: no run is here; a run is a folder that holds run.json")
         runs += sorted(found, key=path_bytes)

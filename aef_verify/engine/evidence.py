@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from aef_verify.engine.discover import discover
-from aef_verify.engine.task import Answer, ArmAnswer, Task
+from aef_verify.engine.task import Answer, ArmAnswer, EntryAnswer, Task
 from aef_verify.problems import InputError
 from aef_verify.report.assemble import check_required, evidence_report
 from aef_verify.report.model import PairNote
@@ -19,10 +20,11 @@ from aef_verify.report.model import PairNote
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from aef_verify.engine.cache import Cache
     from aef_verify.integrity.policy import TrustPolicy
     from aef_verify.memory.pair import PairReport
     from aef_verify.memory.pair_arm import Arm
-    from aef_verify.report.model import EvidenceReport, Unverified
+    from aef_verify.report.model import EvidenceReport, RunEntry, Unverified
     from aef_verify.run.verify import RunReport
 
 _MANY_RUNS = 150
@@ -48,6 +50,8 @@ def verify_evidence(
     jobs: int | None = None,
     require: Collection[str] | None = None,
     pairs: bool = True,
+    cache: str | None = None,
+    paranoid: bool = False,
     watch: Callable[[Progress], object] | None = None,
 ) -> EvidenceReport:
     """Find every run at and below the paths, verify each, then every pair among them, and return one report.
@@ -62,6 +66,9 @@ def verify_evidence(
         require: what every run must be to count as sound: any of `sealed`, `signed`, `anchored`; `linked`: every
             pair must be, and there must be one.
         pairs: whether pairs among the runs are checked, too.
+        cache: a folder for the verdicts of this pass, from which runs that did not change since an earlier one take
+            theirs (docs/CACHE.md); one that cannot be used is told in the report.
+        paranoid: whether every run is read in spite of the cache, which is brought up to date.
         watch: called here whenever something was read or verified.
 
     Raises:
@@ -71,25 +78,41 @@ def verify_evidence(
     if isinstance(paths, str):
         raise InputError("paths is one string, where a list of paths is needed")
     required = check_required(require or (), policy=policy is not None, anchors=anchors is not None)
-    found = discover(paths)
     task = Task(policy, None if anchors is None else frozenset(anchors))
     arms: list[Arm] = []
-    with closing(_answers(found.runs, task, jobs or default_jobs(found.runs), watch)) as answers:
-        return evidence_report(
-            paths,
-            _without_arms(answers, arms),
-            not_looked_at=found.not_looked_at,
-            required=required,
-            policy=policy is not None,
-            anchors=anchors is not None,
-            pairs=lambda: _pairs(arms if pairs else ()),
-        )
+    with _opened(cache, task, paranoid) as kept:
+        found = discover(paths, None if kept is None else kept.known)
+        with closing(_answers(found.runs, task, jobs, watch, kept)) as answers:
+            report = evidence_report(
+                paths,
+                _without_arms(answers, arms),
+                not_looked_at=found.not_looked_at,
+                required=required,
+                policy=policy is not None,
+                anchors=anchors is not None,
+                pairs=lambda: _pairs(arms if pairs else ()),
+            )
+    return report if kept is None else replace(report, cache=kept.use)
 
 
-def _without_arms(answers: Iterator[Answer], arms: list[Arm]) -> Iterator[RunReport | Unverified]:
+def _opened(cache: str | None, task: Task, paranoid: bool) -> AbstractContextManager[Cache | None]:
+    if cache is None:
+        return nullcontext()
+    from aef_verify.engine.cache import opened
+
+    return opened(cache, task, paranoid=paranoid)
+
+
+def _without_arms(
+    answers: Iterator[Answer | EntryAnswer], arms: list[Arm]
+) -> Iterator[RunReport | RunEntry | Unverified]:
     """Yield what is said about each run alone, and keep the arms of pairs apart."""
     for answer in answers:
-        if isinstance(answer, ArmAnswer):
+        if isinstance(answer, EntryAnswer):
+            if answer.arm is not None:
+                arms.append(answer.arm)
+            yield answer.entry
+        elif isinstance(answer, ArmAnswer):
             arms.append(answer.arm)
             yield answer.report
         else:
@@ -106,8 +129,12 @@ def _pairs(arms: Sequence[Arm]) -> tuple[Sequence[PairReport], Sequence[PairNote
 
 
 def _answers(
-    runs: Sequence[str], task: Task, jobs: int, watch: Callable[[Progress], object] | None
-) -> Generator[Answer, None, None]:
+    runs: Sequence[str],
+    task: Task,
+    jobs: int | None,
+    watch: Callable[[Progress], object] | None,
+    cache: Cache | None,
+) -> Generator[Answer | EntryAnswer, None, None]:
     """Yield the answer for each run in order, telling how far it is."""
     verified = read = 0
 
@@ -117,18 +144,22 @@ def _answers(
         if watch is not None:
             watch(Progress(verified, len(runs), read))
 
-    answers: Iterator[Answer]
-    if jobs > 1 and len(runs) > 1:
-        from aef_verify.engine.pool import verify_in_processes
+    def verify(these: Sequence[str]) -> Generator[Answer, None, None]:
+        at_once = jobs or default_jobs(these)
+        if at_once > 1 and len(these) > 1:
+            from aef_verify.engine.pool import verify_in_processes
 
-        answers = verify_in_processes(runs, task, jobs, note)
-    else:
-        answers = (task.answer(path, note) for path in runs)
+            yield from verify_in_processes(these, task, at_once, note)
+        else:
+            for path in these:
+                yield task.answer(path, note)
+
     note(0)
-    for answer in answers:
-        yield answer
-        verified += 1
-        note(0)
+    with closing(verify(runs) if cache is None else cache.answers(runs, verify)) as answers:
+        for answer in answers:
+            yield answer
+            verified += 1
+            note(0)
 
 
 def default_jobs(runs: Sequence[str]) -> int:

@@ -14,6 +14,7 @@ from aef_verify.run.verify import RunReport, verify_run
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
     from aef_verify.memory.pair_arm import Arm
+    from aef_verify.report.model import RunEntry
 
 
 class ArmAnswer(NamedTuple):
@@ -21,6 +22,13 @@ class ArmAnswer(NamedTuple):
 
     report: RunReport
     arm: Arm
+
+
+class EntryAnswer(NamedTuple):
+    """What is said about a run, as a report has it, and what a pair needs to know where it is an arm of one."""
+
+    entry: RunEntry
+    arm: Arm | None
 
 
 Answer = RunReport | ArmAnswer | Unverified

@@ -7,6 +7,7 @@ of a run, one `runId` for different runs [RUN-13]. What a caller requires of a p
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aef_verify.problems import InputError
@@ -54,7 +55,7 @@ def check_required(required: Collection[str], *, policy: bool, anchors: bool) ->
 
 def evidence_report(
     paths: Sequence[str],
-    answers: Iterable[RunReport | Unverified],
+    answers: Iterable[RunReport | RunEntry | Unverified],
     *,
     not_looked_at: Sequence[NotLookedAt] = (),
     required: Sequence[str] = (),
@@ -88,8 +89,8 @@ def evidence_report(
     )
 
 
-def run_entry(answer: RunReport | Unverified, required: Sequence[str] = ()) -> RunEntry:
-    """Return a report's entry for one run."""
+def run_entry(answer: RunReport | RunEntry | Unverified, required: Sequence[str] = ()) -> RunEntry:
+    """Return a report's entry for one run; one that is made already is only held against what is required."""
     asked = [name for name in required if name in RUN_REQUIREMENTS]
     if isinstance(answer, Unverified):
         return RunEntry(answer.path, answer.outcome, answer.message, NO_HEADER, shortfalls=tuple(asked))
@@ -98,6 +99,9 @@ def run_entry(answer: RunReport | Unverified, required: Sequence[str] = ()) -> R
         SIGNED: bool(answer.signed_by),
         ANCHORED: bool(answer.anchored),
     }
+    shortfalls = tuple(name for name in asked if not met[name])
+    if isinstance(answer, RunEntry):
+        return replace(answer, shortfalls=shortfalls) if shortfalls else answer
     return RunEntry(
         answer.path,
         answer.outcome,
@@ -109,7 +113,7 @@ def run_entry(answer: RunReport | Unverified, required: Sequence[str] = ()) -> R
         answer.signed_by,
         answer.anchored,
         answer.withheld,
-        tuple(name for name in asked if not met[name]),
+        shortfalls,
     )
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from aef_verify.memory.pair_arm import Arm
 
 SCHEMA = "urn:aef-verify:verify-report"
-VERSION = "1.1"
+VERSION = "1.2"
 """Of the report's own shape; a minor version only adds members."""
 
 VALUE_CHARACTERS = 1000
@@ -51,6 +51,7 @@ def as_value(report: EvidenceReport) -> Value:
         "exitCode": report.exit_code,
         "verdict": verdict(report),
         "totals": _totals(report),
+        "cache": report.cache and {"paranoid": report.cache.paranoid, "warnings": list(report.cache.warnings)},
         "runs": [_run(run) for run in report.runs],
         "clashes": [_clash(clash) for clash in report.clashes],
         "pairs": [pair_value(pair) for pair in report.pairs],
@@ -77,6 +78,8 @@ def _totals(report: EvidenceReport) -> Value:
         "problems": sum(len(run.breaches) for run in runs),
         "overlayProblems": sum(len(run.overlay_problems) for run in runs),
         "shortfalls": sum(bool(run.shortfalls) for run in runs),
+        "cached": sum(run.cached for run in runs),
+        "cacheDisagreed": sum(run.disagreed for run in runs),
         "clashes": len(report.clashes),
         "pairs": len(report.pairs),
         "linked": report.pair_outcomes["linked"],
@@ -109,6 +112,8 @@ def _run(run: RunEntry) -> Value:
         "anchored": run.anchored,
         "withheld": run.withheld,
         "shortfalls": list(run.shortfalls),
+        "cached": run.cached,
+        "cacheDisagreed": run.disagreed,
         "problems": problem_values(run.problems),
         "overlays": run.overlays and _overlays(run.overlays),
     }

@@ -107,6 +107,8 @@ class RunEntry:
         anchored: whether the run hash is in the caller's list; None without one.
         withheld: how many sealed blobs an authorized redaction withholds.
         shortfalls: the requirements that the run does not meet, of `RUN_REQUIREMENTS`.
+        cached: whether an earlier pass found this, and the run's files are unchanged since (docs/CACHE.md).
+        disagreed: whether the run was read again, and an earlier pass had found something else in unchanged files.
     """
 
     path: str
@@ -120,6 +122,8 @@ class RunEntry:
     anchored: bool | None = None
     withheld: int = 0
     shortfalls: tuple[str, ...] = ()
+    cached: bool = False
+    disagreed: bool = False
 
     @property
     def breaches(self) -> tuple[Problem, ...]:
@@ -135,6 +139,13 @@ class RunEntry:
     def is_sound(self) -> bool:
         """Whether the run is intact or unsealed, with a sound chain, and meets what is required."""
         return self.outcome in ("intact", "unsealed") and not self.overlay_problems and not self.shortfalls
+
+
+class CacheUse(NamedTuple):
+    """How a cache was used: whether all was read again in spite of it, and why it was not used where it was not."""
+
+    paranoid: bool
+    warnings: tuple[str, ...] = ()
 
 
 class Copies(NamedTuple):
@@ -165,6 +176,7 @@ class EvidenceReport:
         anchors_given: whether run hashes were compared with a list.
         pairs: the pairs among the runs, by the first run of each.
         pair_notes: runs with pair fields that are no arm yet.
+        cache: how the cache was used; None without one.
     """
 
     paths: tuple[str, ...]
@@ -176,6 +188,7 @@ class EvidenceReport:
     anchors_given: bool = False
     pairs: tuple[PairReport, ...] = ()
     pair_notes: tuple[PairNote, ...] = ()
+    cache: CacheUse | None = None
 
     @property
     def outcomes(self) -> Counter[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from typing import NamedTuple
 
 from aef_verify.folder import READ_FOLDER
@@ -69,13 +70,21 @@ def checked_folder(path: str) -> str:
     return root
 
 
-def search(root: str) -> tuple[list[RunFolder], list[str]]:
+Known = Callable[[str], tuple[int, int] | None]
+"""Tells of a folder that it is a run, without it being listed, by what tells it from others; None where not known."""
+
+
+def search(root: str, known: Known | None = None) -> tuple[list[RunFolder], list[str]]:
     """Return the runs at and below a folder, and the links on the way."""
     runs: list[RunFolder] = []
     links: list[str] = []
     waiting = [root]
     while waiting:
         folder = waiting.pop()
+        at_once = known(folder) if known is not None else None
+        if at_once is not None:
+            runs.append(RunFolder(folder, at_once))
+            continue
         try:
             identity, entries = _entries(folder)
         except OSError as fault:

@@ -73,7 +73,7 @@ def test_json_says_outcome_and_codes(tmp_path: Path) -> None:
     report = value_of(done)
     assert done.exit_code == 1
     assert report["pairs"] == [found]
-    assert (report["totals"]["invalidPairs"], report["totals"]["pairProblems"], report["version"]) == (1, 1, "1.1")
+    assert (report["totals"]["invalidPairs"], report["totals"]["pairProblems"], report["version"]) == (1, 1, "1.2")
     assert report["verdict"] == "Not sound: of 2 runs, 1 pair is invalid (exit 1)."
 
 
