@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scripts.benchmarks.measuring import Side, in_turn, measure
 from scripts.benchmarks.workloads import AEF, MIB, PYTHON, ROOT, make_run
@@ -96,6 +97,11 @@ class Figure:
     ratio: float
     target: str
     met: bool
+
+    def value(self) -> dict[str, Any]:
+        """Return it as a JSON value."""
+        sides = {side.name: [sample._asdict() for sample in side.samples] for side in (self.plain, self.ours)}
+        return {"name": self.name, "ratio": self.ratio, "target": self.target, "met": self.met} | sides
 
 
 def contract(run: Path) -> list[str]:

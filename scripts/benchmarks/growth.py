@@ -16,6 +16,7 @@ from math import log
 from os import environ
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 WITHIN = Path(__file__).with_name("within.py")
 
@@ -65,3 +66,27 @@ def exponent(points: Sequence[tuple[float, float]]) -> float | None:
     middle = sum(x for x, _ in logs) / len(logs), sum(y for _, y in logs) / len(logs)
     across = sum((x - middle[0]) * (y - middle[1]) for x, y in logs)
     return across / sum((x - middle[0]) ** 2 for x, _ in logs)
+
+
+class Growth(NamedTuple):
+    """How the cost of a line changes with their number.
+
+    Attributes:
+        exponent: CPU time grows as lines to this power.
+        dearer: by what part the dearest line costs more than the cheapest, of the sizes measured.
+    """
+
+    exponent: float
+    dearer: float
+
+    def __str__(self) -> str:
+        """Say it in a few words."""
+        return f"lines^{self.exponent:.3f}; a line costs at most {self.dearer:.1%} more at one size than at another"
+
+
+def growth(passes: Sequence[Pass]) -> Growth | None:
+    """Return the growth over passes of several sizes; None for one size."""
+    slope = exponent([(taken.lines, taken.line * taken.lines) for taken in passes])
+    if slope is None:
+        return None
+    return Growth(slope, max(taken.line for taken in passes) / min(taken.line for taken in passes) - 1)

@@ -10,7 +10,8 @@ from scripts.benchmarks.measuring import Side
 from scripts.benchmarks.workloads import AEF, EVIDENCE, PYTHON, Workload
 
 FLOOR = Path(__file__).with_name("floor.py")
-NAMES = {"1": "1 core", "all": "all cores"}
+ONE, ALL = "1 core", "all cores"
+NAMES = {"1": ONE, "all": ALL}
 
 
 def sides_of(workload: Workload, place: Path, jobs: Sequence[str], peers: Sequence[Sequence[str]]) -> list[Side]:
@@ -23,12 +24,6 @@ def sides_of(workload: Workload, place: Path, jobs: Sequence[str], peers: Sequen
             call = [*peer, workload.operation, str(place)]
             sides.append(Side(Path(peer[0]).name, call, None, checked))
     return sides
-
-
-def targets_of(workload: Workload) -> dict[str, float]:
-    """Return the greatest ratios to the floor by the names of the sides."""
-    targets = {NAMES["1"]: workload.targets.one, NAMES["all"]: workload.targets.all}
-    return {name: target for name, target in targets.items() if target is not None}
 
 
 def ours(workload: Workload, place: Path, cores: str) -> list[str]:

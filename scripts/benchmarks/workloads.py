@@ -26,10 +26,17 @@ RUN, CHAIN, EVIDENCE = "run", "chain", "evidence"
 
 
 class Targets(NamedTuple):
-    """The greatest ratio to the floor in time passed, on one core and on all; None where nothing is asked."""
+    """What a workload may take at its full size; None where nothing is asked.
+
+    Attributes:
+        one: the greatest ratio to the floor in time passed, on one core.
+        all: the same on all cores.
+        mib: MiB of the largest process.
+    """
 
     one: float | None = None
     all: float | None = None
+    mib: int | None = None
 
 
 class Workload(NamedTuple):
@@ -41,7 +48,7 @@ class Workload(NamedTuple):
         size: how many of what is counted, at full scale.
         write: writes that many into a folder that is not there.
         operation: `run` or `chain` of the contract, or `evidence` for `aef verify`.
-        targets: what is asked of it.
+        targets: what is asked of it at full size.
         each: lines that one of `size` makes; 0 where lines are not what is counted.
     """
 
@@ -104,7 +111,7 @@ WORKLOADS: dict[str, Workload] = {
     for workload in (
         Workload("lines-10k", "{size} plain lines", 10_000, run_writer(), each=1),
         Workload("lines-100k", "{size} plain lines", 100_000, run_writer(), each=1),
-        Workload("lines-1m", "{size} plain lines", 1_000_000, run_writer(), targets=Targets(2.5, 1.5), each=1),
+        Workload("lines-1m", "{size} plain lines", 1_000_000, run_writer(), targets=Targets(2.5, 1.5, 350), each=1),
         Workload("composites", "{size} composites of 4", 40_000, run_writer("--children", "4"), each=5),
         Workload("trials", "{size} cases of 3 trials", 50_000, run_writer("--trials", "3"), each=4),
         Workload("many-blobs", "{size} blobs in one run", 99_995, write_blobs(4096), targets=Targets(2.0, 2.0)),
