@@ -72,13 +72,14 @@ def take(plan: Plan, runner: Runner, target: Target, environment: Mapping[str, s
     Raises:
         RefusedError: it is refused.
     """
+    secrets = _secrets(plan, environment)
     for reason in (*reasons(plan, runner), *_target_reasons(plan, target)):
-        raise RefusedError(_safe(reason, plan))
-    suites = tuple(_resolved(plan, target))
+        raise RefusedError(_safe(reason, plan, secrets))
+    suites = tuple(_resolved(plan, target, secrets))
     try:
         credentials = resolve(plan.credentials, environment)
     except UnresolvedError as fault:
-        raise RefusedError(_safe(str(fault), plan)) from None
+        raise RefusedError(_safe(str(fault), plan, secrets)) from None
     estimate = _estimate(plan, suites)
     each_spend = _has_room(plan, suites)
     if credentials.stand_in(_texts(plan, runner, target, suites)):
@@ -98,22 +99,24 @@ def _target_reasons(plan: Plan, target: Target) -> Iterator[str]:
         yield reason
 
 
-def _resolved(plan: Plan, target: Target) -> Iterator[Suite]:
+def _resolved(plan: Plan, target: Target, secrets: frozenset[str]) -> Iterator[Suite]:
     """Yield each suite as the target has it [PLAN-8]."""
     seen: set[tuple[str, str]] = set()
     for number, wanted in enumerate(plan.suites, 1):
         name = wanted.ref, wanted.version
         which = f"suite {number} of the plan ({wanted.ref} {wanted.version})"
         if name in seen:
-            raise RefusedError(_safe(f"{which} stands in it twice, and a job runs a suite once", plan))
+            raise RefusedError(_safe(f"{which} stands in it twice, and a job runs a suite once", plan, secrets))
         seen.add(name)
         suite = target.suite(*name)
         if suite is None:
-            raise RefusedError(_safe(f"{which} is none that the target has", plan))
+            raise RefusedError(_safe(f"{which} is none that the target has", plan, secrets))
         if wanted.digest is not None and wanted.digest != suite.digest:
-            raise RefusedError(_safe(f"{which} is not frozen as the plan says: its content has another digest", plan))
+            raise RefusedError(
+                _safe(f"{which} is not frozen as the plan says: its content has another digest", plan, secrets)
+            )
         if not suite.cases:
-            raise RefusedError(_safe(f"{which} has no case", plan))
+            raise RefusedError(_safe(f"{which} has no case", plan, secrets))
         yield suite
 
 
@@ -156,8 +159,22 @@ def _texts(plan: Plan, runner: Runner, target: Target, suites: Sequence[Suite]) 
         yield from (case.case_id for case in suite.cases)
 
 
-def _safe(reason: str, plan: Plan) -> str:
-    """Return a reason as an event may hold it: cut, and without any path of a credential [PLAN-3]."""
-    if any(credential.path in reason for credential in plan.credentials):
+def _secrets(plan: Plan, environment: Mapping[str, str]) -> frozenset[str]:
+    """Return what no reason may hold: the paths of a plan's credentials, and the values of those that are resolved."""
+    values = (environment.get(given.path) for given in plan.credentials if given.scheme == "env")
+    return frozenset((*(given.path for given in plan.credentials), *filter(None, values)))
+
+
+def _safe(reason: str, plan: Plan, secrets: frozenset[str]) -> str:
+    """Return a reason as an event may hold it: cut, and without anything of a credential [PLAN-3].
+
+    A reason may show a part of a text of the plan, or spell it otherwise: so those texts are looked through as well.
+    """
+    suites = (text for suite in plan.suites for text in (suite.ref, suite.version))
+    modes = (plan.provider, plan.target_mode, plan.isolation, plan.content_capture, plan.zone or "")
+    unknown = (value for path, value in plan.unknown if not path.startswith("credentialRefs"))
+    # No value of a variable holds a zero byte.
+    texts = "\0".join((reason, *suites, *modes, *plan.runner_selector, *unknown))
+    if any(secret in texts for secret in secrets):
         return NO_REASON
     return reason if len(reason) <= MOST_REASON else reason[: MOST_REASON - 1] + "…"

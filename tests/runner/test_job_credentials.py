@@ -109,6 +109,31 @@ def credential(name: str = "A", path: str = PATH, purpose: str = "judge") -> Cre
     return Credential(name, "env", path, purpose)
 
 
+LONG = "team/" + "y" * 100
+
+
+@pytest.mark.parametrize(
+    ("path", "members", "shown"),
+    [
+        (LONG, {"provider": LONG}, LONG[:40]),
+        (LONG, {"targetMode": LONG}, LONG[:40]),
+        (LONG, {"isolation": LONG}, LONG[:40]),
+        (LONG, {"contentCapture": LONG}, LONG[:40]),
+        ("team\\place-of-it", {"provider": "team\\place-of-it"}, "place-of-it"),
+        (PATH, {"provider": VALUE}, VALUE),
+        (PATH, {"runnerSelector": [VALUE]}, VALUE),
+        (PATH, {"suites": [{"ref": f"suite:{VALUE}", "version": "1"}]}, VALUE),
+    ],
+)
+def test_plan3_a_reason_says_no_part_of_a_path_or_value_however_it_is_spelled(
+    path: str, members: Json, shown: str, tmp_path: Path
+) -> None:
+    found = ran(tmp_path, {PATH: VALUE}, reference(path=path), plan=members)
+    assert found.end["kind"] == "job.refused"
+    assert found.end["reason"] == NO_REASON
+    assert holders(found.out, shown) == []
+
+
 def test_plan3_a_value_is_for_the_process_that_its_purpose_names() -> None:
     found = resolve([credential(), credential("B", "P", "subject")], {PATH: VALUE, "P": "other"})
     assert found.of("judge") == {"A": VALUE}
