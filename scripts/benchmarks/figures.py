@@ -3,7 +3,8 @@
 Every figure is a ratio of two whole processes that take turns; times are medians, memory is the largest process.
 
 `start` holds a small run's whole process against one that only imports what it needs; `lines` a pass over result lines
-against a plain json.loads and jsonschema loop; `blobs` 1 GiB of blobs against one hashlib pass.
+against a plain json.loads and jsonschema loop; `blobs` 1 GiB of blobs against one hashlib pass; `cache` a pass over
+the workload `small-runs` with verdicts kept from the pass before against one without.
 
 `pair` holds `aef bench longmemeval --paired-oracle`, sealed evidence included, against a loop over httpx.AsyncClient
 that posts the same request bodies with the same concurrency. Both talk to one provider, a process of its own.
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.benchmarks.measuring import Side, in_turn, measure
-from scripts.benchmarks.workloads import AEF, MIB, PYTHON, ROOT, make_run
+from scripts.benchmarks.workloads import AEF, MIB, PYTHON, ROOT, WORKLOADS, make_run, written
 from scripts.make_workload import generate
 
 PLAIN_IMPORTS = "import hashlib, json, re, dataclasses, jiter, jsonschema_rs"
@@ -109,9 +110,11 @@ def contract(run: Path) -> list[str]:
     return [str(AEF), "contract", "run", str(run)]
 
 
-def compared(plain: list[str], ours: list[str], repeat: int, *, plain_once: bool = False) -> tuple[Side, Side]:
-    """Run both commands in alternation after one unmeasured round of ours, which also fills the file cache."""
-    sides = Side("plain", plain), Side("ours", ours)
+def compared(
+    plain: list[str], ours: list[str], repeat: int, *, plain_once: bool = False, cores: int | None = 1
+) -> tuple[Side, Side]:
+    """Run both commands in alternation after one unmeasured round of ours, which also fills what caches there are."""
+    sides = Side("plain", plain, cores), Side("ours", ours, cores)
     measure(sides[1])
     in_turn(sides, 1 if plain_once else repeat)
     if plain_once:
@@ -164,6 +167,17 @@ def bench_blobs(folder: Path, options: argparse.Namespace) -> Figure:
     ratio = seconds(ours) / seconds(plain)
     met = ratio <= 1.2 and peak(ours) < 100 * MIB
     return Figure("1 GiB of blobs / hashlib pass", plain, ours, ratio, "at most 1.2, below 100 MiB", met)
+
+
+def bench_cache(folder: Path, options: argparse.Namespace) -> Figure:
+    """Compare a pass over small runs that the cache knows, unchanged, with one without a cache."""
+    place, size = written(WORKLOADS["small-runs"], options.workloads or folder, options.scale)
+    verify = [str(AEF), "verify", "--quiet"]
+    again = [*verify, "--cache", str(folder / "cache"), str(place)]
+    plain, ours = compared([*verify, str(place)], again, options.repeat, cores=None)
+    ratio = seconds(ours) / seconds(plain)
+    name = f"{size:,} small runs, unchanged, again with --cache / without"
+    return Figure(name, plain, ours, ratio, "at most 0.05", ratio <= 0.05)
 
 
 CONCURRENCY, LATENCY_MS, PROMPT_BYTES = 16, 50, 20_000
@@ -225,6 +239,7 @@ FIGURES: dict[str, Callable[[Path, argparse.Namespace], Figure]] = {
     "start": bench_start,
     "lines": bench_lines,
     "blobs": bench_blobs,
+    "cache": bench_cache,
     "pair": bench_pair,
     "signtest": bench_signtest,
 }

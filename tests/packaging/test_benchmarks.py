@@ -321,6 +321,14 @@ def test_a_peer_that_finds_nothing_fails_the_call(tmp_path: Path) -> None:
     assert "echo         failed: answered b'run " in called.stdout
 
 
+def test_a_single_figure_has_two_sides_and_a_target(tmp_path: Path) -> None:
+    called = bench("cache", "--json", "--workloads", str(tmp_path))
+    (found,) = json.loads(called.stdout)["figures"]
+    assert found["name"] == "10 small runs, unchanged, again with --cache / without"
+    assert found["target"] == "at most 0.05"
+    assert [len(found["plain"]), len(found["ours"])] == [1, 1]
+
+
 def test_the_command_shows_where_time_goes(tmp_path: Path) -> None:
     called = bench("overlays", "--profile", "--workloads", str(tmp_path))
     assert called.returncode == 0, called.stderr
