@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from itertools import accumulate
 from math import inf
 from typing import cast
@@ -61,6 +62,14 @@ def too_deep(data: bytes) -> bool:
     return depth(data) > limits.DEPTH
 
 
+_NO_OPENER = bytes(byte for byte in range(256) if byte not in b"{[\n")
+
+
+def may_be_too_deep(data: bytes) -> bool:
+    """Whether one of the lines could nest deeper than `limits.DEPTH`: one has more openers than that."""
+    return max(map(len, data.translate(None, _NO_OPENER).split(b"\n"))) > limits.DEPTH
+
+
 _FIGURES = bytes.maketrans(b"123456789E", b"000000000e")
 _LONG_FIGURES = b"0" * 200
 
@@ -69,6 +78,35 @@ def _may_overflow(data: bytes) -> bool:
     """Whether the bytes could hold a number beyond binary64: a three-digit exponent or 200 digits in a row."""
     figures = data.translate(_FIGURES, b"+")
     return b"0e000" in figures or _LONG_FIGURES in figures
+
+
+_BEFORE_A_NUMBER = b":,[-. \t\r\n"
+_SHORT = 40
+
+
+def _may_overflow_somewhere(data: bytes) -> bool:
+    """Whether lines could hold a number beyond binary64, at less cost for many lines than `_may_overflow` for each.
+
+    Most places that look like an exponent stand in hex digits: those have a letter or a quote before the digits.
+    """
+    figures = data.translate(_FIGURES, b"+")
+    if _LONG_FIGURES in figures:
+        return True
+    at = figures.find(b"0e000")
+    while at >= 0:
+        before = figures[max(0, at - _SHORT) : at].rstrip(b"0")
+        if not before or before[-1] in _BEFORE_A_NUMBER:
+            return True
+        at = figures.find(b"0e000", at + 5)
+    return False
+
+
+def line_parser(data: bytes) -> Callable[[bytes], object]:
+    """Return what parses each line of the data as `parse` does, and quicker where no number can be beyond binary64.
+
+    It raises ValueError for a line that `parse` refuses.
+    """
+    return parse if PURE or _may_overflow_somewhere(data) else _quick_parse
 
 
 def _overflows(value: object) -> bool:
@@ -94,12 +132,18 @@ def _is_beyond(value: int) -> bool:
     return False
 
 
-def _native() -> Callable[[bytes], object]:
+def _quick() -> Callable[[bytes], object]:
     from jiter import from_json
+
+    return partial(from_json, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+
+
+def _native() -> Callable[[bytes], object]:
+    quick = _quick()
 
     def parse_native(data: bytes) -> object:
         try:
-            value: object = from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys")
+            value = quick(data)
         except ValueError as fault:
             if _may_overflow(data):
                 # jiter refuses every number of more than 4,300 digits, also one that binary64 can hold.
@@ -183,6 +227,8 @@ def _paired(value: object) -> None:
 
 parse: Callable[[bytes], object] = _pure() if PURE else _native()
 """Parse one JSON value of any kind; raises `EncodingError`. Size and depth are the caller's to check first."""
+
+_quick_parse: Callable[[bytes], object] = parse if PURE else _quick()
 
 
 def parse_object(data: bytes) -> dict[str, object]:

@@ -9,6 +9,9 @@ from aef_verify.encoding.ijson import EncodingError, LimitError, UnreadableError
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+LONG = b"\r"
+"""What stands for a line beyond `limits.JSON_BYTES` that was not kept; no line of a file that reads holds a CR."""
+
 
 class Framing:
     """Cuts a stream of bytes into its lines.
@@ -38,6 +41,29 @@ class Framing:
     def feed(self, block: bytes | memoryview) -> list[bytes | None]:
         """Take the next bytes and return the lines that they complete."""
         data = bytes(block)
+        return self._cut(data) if self._completes(data) else []
+
+    def cut(self, block: bytes | memoryview) -> bytes:
+        """Take the next bytes and return the lines that they complete as one piece, each with its LF.
+
+        `LONG` stands for a line beyond `limits.JSON_BYTES` whose bytes were not kept; others may be beyond it, too.
+        A blank line is for the caller to find [ENC-5], and to report by `blank`.
+        """
+        data = bytes(block)
+        if not self._completes(data):
+            return b""
+        first, end = data.find(b"\n"), data.rfind(b"\n") + 1
+        self._keep(data[:first])
+        whole = (LONG if self._long else self._tail) + data[first:end]
+        self._tail, self._long = data[end:], False
+        return whole
+
+    def blank(self, line: int) -> None:
+        """Report a blank line, found before any other fault of the file."""
+        self._fault = EncodingError(f"line {line} is blank")
+
+    def _completes(self, data: bytes) -> bool:
+        """Count the next bytes, and return whether they complete lines of a file without fault so far."""
         self._size += len(data)
         ends = data.count(b"\n")
         self.count += ends
@@ -49,11 +75,10 @@ class Framing:
             self._fault = EncodingError("the file holds a CR; lines end with LF alone")
         if self._fault is not None or self.is_beyond:
             self._tail = b""
-            return []
+            return False
         if not ends:
             self._keep(data)
-            return []
-        return self._cut(data)
+        return ends > 0
 
     @property
     def is_beyond(self) -> bool:

@@ -6,8 +6,9 @@ fault is reported once and voids what the file's lines gave.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aef_verify import limits
 from aef_verify.encoding.ijson import UnreadableError, parse_object, read_object, too_deep
@@ -15,10 +16,16 @@ from aef_verify.encoding.ndjson import Framing, lines
 from aef_verify.folder import Entry, Folder, Read
 from aef_verify.problems import Problem
 from aef_verify.schemas import validator
-from aef_verify.schemas.refusal import refusal
+from aef_verify.schemas.refusal import INVALID, refusal
+
+if TYPE_CHECKING:
+    from aef_verify.run.ranges import Parts
+    from aef_verify.run.results import Part
 
 EXPLAINED = 20
 """Lines of one file whose schema faults are explained; the others get the code alone."""
+
+BEYOND = f"a line has at most {limits.JSON_BYTES:,} bytes, nested {limits.DEPTH} deep at most"
 
 Document = dict[str, Any]
 Take = Callable[[int, Document], object]
@@ -105,6 +112,44 @@ class Documents:
         if fault is not None:
             self.problems[before:] = [Problem(path, fault.code, str(fault))]
 
+    def results(self, path: str, judge: Callable[[Iterable[bytes]], Parts], join: Callable[[Part], object]) -> bool:
+        """Read the result lines, in constant memory.
+
+        Args:
+            path: the path of a file that is there.
+            judge: yields the part that ranges of whole lines give, for every range of the file in order.
+            join: called with each part.
+
+        Returns:
+            Whether the file's framing is sound; where it is not, what its lines gave is void.
+        """
+        entry = self.folder.get(path)
+        assert entry is not None
+        done: list[Read] = []
+        before, explained, last = len(self.problems), 0, 0
+        framing = Framing()
+        pieces = (piece for block in self.folder.blocks(entry, done) if (piece := framing.cut(block)))
+        with closing(pieces), closing(judge(pieces)) as parts:
+            for part in parts:
+                if part.blank and last >= 0:
+                    framing.blank(last + part.blank)
+                    last = -1
+                if last < 0:
+                    continue
+                for line, code, detail, value in part.faults:
+                    if code == "schema":
+                        explained += 1
+                        if explained > EXPLAINED:
+                            detail, value = INVALID, None
+                    self.problems.append(Problem(f"{path}:{last + line}", code, detail, value))
+                last += part.lines
+                join(part)
+        self.digests[entry.name] = done[0]
+        fault = framing.finish()
+        if fault is not None:
+            self.problems[before:] = [Problem(path, fault.code, str(fault))]
+        return fault is None
+
     def _lines(
         self, path: str, schema: str | None, framing: Framing, blocks: Any, take: Take, unread: Take | None
     ) -> None:
@@ -113,8 +158,7 @@ class Documents:
         for first, found in lines(blocks, framing):
             for number, data in enumerate(found, first):
                 if data is None or too_deep(data):
-                    detail = f"a line has at most {limits.JSON_BYTES:,} bytes, nested {limits.DEPTH} deep at most"
-                    self.problems.append(Problem(f"{path}:{number}", "limit", detail))
+                    self.problems.append(Problem(f"{path}:{number}", "limit", BEYOND))
                     sound = False
                     continue
                 try:

@@ -7,11 +7,11 @@ once; `value` and `sum` are compared as binary64 without tolerance, `sumSq` with
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import fsum, isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from aef_verify.layout import SUMMARY
 from aef_verify.problems import Problem
@@ -169,6 +169,25 @@ class Place:
                 key = metric, state == "passed"
                 self._twice[key] = self._twice.get(key, 0) + 1
 
+    def counted(self, number: int) -> Counted:
+        """Return what the lines since the last call gave, for `add` elsewhere, and forget it."""
+        scored = tuple((metric, values) for metric, values in self._scored.items() if values)
+        found = Counted(number, self.N, self._passed, self._unpassed, tuple(self._twice.items()), scored)
+        self.N = self._passed = self._unpassed = 0
+        self._twice.clear()
+        self._scored.update((metric, array("d")) for metric, _ in scored)
+        return found
+
+    def add(self, counted: Counted) -> None:
+        """Count lines that were taken elsewhere, and that follow those counted here."""
+        self.N += counted.N
+        self._passed += counted.passed
+        self._unpassed += counted.unpassed
+        for key, count in counted.twice:
+            self._twice[key] = self._twice.get(key, 0) + count
+        for metric, values in counted.scored:
+            self._scored[metric].extend(values)
+
     def figures(self, metric: str) -> Figures:
         """Return what the lines gave for a metric that is measured here."""
         found = self._figures.get(metric)
@@ -181,6 +200,17 @@ class Place:
                 found = Figures(self.N, self._scored[metric])
             self._figures[metric] = found
         return found
+
+
+class Counted(NamedTuple):
+    """What lines gave to the place of a number: see `Place`; `scored` are the values by metric, in line order."""
+
+    place: int
+    N: int
+    passed: int
+    unpassed: int
+    twice: tuple[tuple[tuple[str, bool], int], ...]
+    scored: tuple[tuple[str, array[float]], ...]
 
 
 class Summary:
@@ -198,6 +228,9 @@ class Summary:
                 if written["metric"] in kinds:
                     place = self._places.setdefault((lane["lane"], written["path"]), Place())
                     place.measure(written["metric"], kinds[written["metric"]])
+        self._numbered = list(self._places.values())
+        self._number_of = {id(place): number for number, place in enumerate(self._numbered)}
+        self._touched: list[Place] = []
         if len(self._lanes) == 1:
             self._places.update({(None, path): place for (_, path), place in self._places.items()})
 
@@ -205,7 +238,20 @@ class Summary:
         """Count one result line; trial lines are not counted, their rollup is [SUM-3]."""
         place = self._places.get((line.get("lane"), line["path"]))
         if place is not None and "trial" not in line:
+            if not place.N:
+                self._touched.append(place)
             place.take(line["state"], line.get("scores", _NO_SCORES))
+
+    def counted(self) -> tuple[Counted, ...]:
+        """Return what the lines since the last call gave, for `add` of an equal summary, and forget it."""
+        places = {self._number_of[id(place)]: place for place in self._touched}
+        self._touched.clear()
+        return tuple(place.counted(number) for number, place in places.items() if place.N)
+
+    def add(self, counted: Iterable[Counted]) -> None:
+        """Count lines that an equal summary took, and that follow those counted here."""
+        for found in counted:
+            self._numbered[found.place].add(found)
 
     def figures(self, lane: str, metric: str, path: str) -> Figures:
         """Return what the lines gave for an entry of the document, after the last one; its metric is declared."""

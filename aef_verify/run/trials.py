@@ -8,7 +8,6 @@ That a line and its parent carry one trial is judged with the tree, in `results.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from aef_verify.layout import RESULTS
 from aef_verify.problems import Problem
@@ -26,7 +25,7 @@ class _Repeated:
         self.agree = True
         self.parents: set[bytes | None] = set()
         self.line = 0
-        self.facts: dict[str, Any] = {}
+        self.facts: tuple[float, float, bool] | None = None
         self.id = b""
         self.parent: bytes | None = None
 
@@ -58,9 +57,15 @@ class Trials:
         group.parents.add(parent)
 
     def rollup(
-        self, number: int, case: str, path: str, facts: dict[str, Any], identity: bytes, parent: bytes | None
+        self,
+        number: int,
+        case: str,
+        path: str,
+        facts: tuple[float, float, bool],
+        identity: bytes,
+        parent: bytes | None,
     ) -> None:
-        """Take a line that carries `trials`; the first of a case and path counts."""
+        """Take a line that carries `trials`, as `n`, `passed` and `agree`; the first of a case and path counts."""
         group = self._group(case, path)
         if group.line:
             detail = f"line {group.line} is the rollup of this case and path already"
@@ -72,8 +77,8 @@ class Trials:
         """Yield the `trials` problems; `path_of` gives the path of the line with a result id, None if there is none."""
         yield from self._second
         for (case, _), group in self._groups.items():
-            if group.line:
-                fault = _facts_fault(group) or self._parent_fault(case, group, path_of)
+            if group.facts is not None:
+                fault = _facts_fault(group, group.facts) or self._parent_fault(case, group, path_of)
                 if fault:
                     yield Problem(f"{RESULTS}:{group.line}", "trials", fault)
             elif self._closed:
@@ -94,13 +99,12 @@ class Trials:
         return f"its parent is not the rollup at {top}, line {above.line}, as its trial lines' parents are"
 
 
-def _facts_fault(group: _Repeated) -> str:
-    facts = group.facts
-    n, passed = facts["n"], facts["passed"]
+def _facts_fault(group: _Repeated, facts: tuple[float, float, bool]) -> str:
+    n, passed, agree = facts
     if n != len(group.lines):
         return f"trials.n is {n}, and the number of trial lines at this path is {len(group.lines)}"
     if passed != group.passed:
         return f"trials.passed is {passed}, and the number of trial lines that passed is {group.passed}"
-    if facts["agree"] is not group.agree:
-        return f"trials.agree is {str(facts['agree']).lower()}, and the trial lines say otherwise"
+    if agree is not group.agree:
+        return f"trials.agree is {str(agree).lower()}, and the trial lines say otherwise"
     return ""

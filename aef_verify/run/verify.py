@@ -7,7 +7,7 @@ where no file or line has `encoding`, `limit` or `schema`; then the seal, the ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Container, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,10 +29,13 @@ from aef_verify.layout import (
     TRACES,
 )
 from aef_verify.problems import Problem, ordered
-from aef_verify.run import evidence, gates, results, traces
+from aef_verify.run import evidence, gates, traces
 from aef_verify.run.header import is_closed, metric_kinds, metric_problems, run_problems
+from aef_verify.run.ranges import Judging, Ranges, Totals, judge_here
 from aef_verify.run.reading import Document, Documents, JsonFile
+from aef_verify.run.results import Part, Surroundings
 from aef_verify.run.summary import Summary
+from aef_verify.run.tree import Tree, split_ids
 
 if TYPE_CHECKING:
     from aef_verify.integrity.policy import TrustPolicy
@@ -103,6 +106,7 @@ def verify_run(
     overlays: bool = False,
     details: bool = False,
     watch: Callable[[int], object] | None = None,
+    ranges: Ranges = judge_here,
 ) -> RunReport:
     """Verify one run folder.
 
@@ -113,24 +117,26 @@ def verify_run(
         overlays: also check the overlay chain and report it apart.
         details: find the reason behind each `schema` problem, for people.
         watch: called with the number of bytes of every block read.
+        ranges: has the ranges of `results.ndjson` judged; the report is the same wherever that is.
 
     Raises:
         InputError: the folder or one of its files cannot be read, or changed meanwhile.
     """
     with Folder(path) as folder:
         folder.watch = watch
-        return _Verification(folder, policy, details).report(path, anchors, overlays)
+        return _Verification(folder, policy, ranges, details=details).report(path, anchors, overlays)
 
 
 class _Verification:
     """One run's verification, step by step."""
 
-    def __init__(self, folder: Folder, policy: TrustPolicy | None, details: bool) -> None:
+    def __init__(self, folder: Folder, policy: TrustPolicy | None, ranges: Ranges, *, details: bool) -> None:
         self.folder = folder
         self.policy = policy
         self.details = details
         self.documents = Documents(folder, details=details)
-        self.result_ids: dict[bytes, int] = {}
+        self.ranges = ranges
+        self.result_ids: Container[bytes] = ()
         self.results_whole = False
         self.lines = 0
 
@@ -216,17 +222,21 @@ class _Verification:
         )
         cited = evidence.EvidenceRules(files.blobs, around.withheld, around.capture_off)
         documents.ndjson(EVIDENCE, "evidence", cited.take if sound else _ignore)
-        rules = results.ResultRules(around.surroundings(cited.ids))
-        totals = None
-        if summary.document is not None and summary.valid and sound:
-            totals = Summary(summary.document, around.run.get("runId"), around.kinds)
-        self._read_results(rules, totals, judge=sound and not documents.problems)
-        decisions = gates.GateRules(rules.ids)
+        tree = Tree(closed=is_closed(around.run))
+        judging, totals = Judging(None, None, self.details), None
+        if sound and not documents.problems:
+            given = None
+            if summary.document is not None and summary.valid:
+                given = Totals(summary.document, around.run.get("runId"), around.kinds)
+                totals = Summary(*given)
+            judging = Judging(around.surroundings(cited.ids), given, self.details)
+        self._read_results(judging, tree, totals)
+        decisions = gates.GateRules(tree.ids)
         documents.ndjson(GATES, "gate-decision", decisions.take if not documents.problems else _ignore)
         links: list[traces.Link] = []
         if self.folder.get(TRACES) is not None:
             links += ((EVIDENCE, *link) for link in cited.links)
-            links += ((RESULTS, *link) for link in rules.links)
+            links += ((RESULTS, *link) for link in tree.links)
         spans = traces.TraceRules(links, around.capture_off)
         for file in (TRACES, LOGS):
             documents.ndjson(file, None, partial(spans.take, file))
@@ -236,7 +246,7 @@ class _Verification:
             *run_problems(around.run),
             *metric_problems(around.metrics),
             *cited.problems,
-            *rules.finish(),
+            *tree.finish(),
             *(totals.problems() if totals is not None else ()),
             *decisions.problems,
             *spans.finish(),
@@ -244,28 +254,30 @@ class _Verification:
             *files.unexpected(integrity.seal.subjects),
         ]
 
-    def _read_results(self, rules: results.ResultRules, totals: Summary | None, *, judge: bool) -> None:
-        ids = self.result_ids
-
-        def take(number: int, line: Document) -> None:
-            rules.take(number, line)
-            if totals is not None:
-                totals.take(line)
-            self.lines += 1
-
-        def keep(number: int, line: Document) -> None:
-            identity = result_bytes(line.get("resultId"))
-            if identity is not None:
-                ids[identity] = number
-
+    def _read_results(self, judging: Judging, tree: Tree, totals: Summary | None) -> None:
         documents = self.documents
         if self.folder.get(RESULTS) is None:
             documents.problems.append(Problem(RESULTS, "schema", "the file is required, and it is not there"))
             return
         before = len(documents.problems)
-        documents.ndjson(RESULTS, "result", take if judge else keep, keep)
+        others: set[bytes] = set()
+        sound = judging.around is not None
+
+        def join(part: Part) -> None:
+            nonlocal sound
+            if sound:
+                tree.add(part)
+                if totals is not None:
+                    totals.add(part.counted)
+            else:
+                others.update(split_ids(part.ids))
+            sound = sound and not part.faults
+            others.update(filter(None, map(result_bytes, part.unread)))
+
+        framed = documents.results(RESULTS, partial(self.ranges, judging), join)
         self.results_whole = all(problem.code == "schema" for problem in documents.problems[before:])
-        ids.update(rules.ids)
+        self.lines = tree.taken if framed else 0
+        self.result_ids = others.union(tree.ids) if others else tree.ids
 
     def _overlays(self, integrity: Integrity) -> Overlays | None:
         if not self.folder.overlays and not self.folder.irregular_overlays:
@@ -311,8 +323,8 @@ class _Around(NamedTuple):
     def kinds(self) -> dict[str, str]:
         return metric_kinds(self.metrics)
 
-    def surroundings(self, cited: set[str]) -> results.Surroundings:
-        return results.Surroundings(
+    def surroundings(self, cited: set[str]) -> Surroundings:
+        return Surroundings(
             str(self.run.get("runId")),
             is_closed(self.run),
             self.capture_off,

@@ -9,11 +9,13 @@ from unittest.mock import patch
 
 from aef_verify import schemas
 from aef_verify.encoding import ijson
+from aef_verify.run import results
 from aef_verify.schemas import native, pure
 
 T = TypeVar("T")
 NATIVE, PURE = "native", "pure"
 PARSERS: dict[str, Callable[[bytes], object]] = {NATIVE: ijson._native(), PURE: ijson._pure()}
+LINE_PARSER = ijson.line_parser
 COMPILERS: dict[str, Callable[[str], Callable[[object], bool]]] = {
     NATIVE: native.compile_schema,
     PURE: pure.compile_schema,
@@ -37,6 +39,9 @@ class BothPaths:
     def parse(self, data: bytes) -> object:
         return PARSERS[self.selected](data)
 
+    def line_parser(self, data: bytes) -> Callable[[bytes], object]:
+        return LINE_PARSER(data) if self.selected == NATIVE else self.parse
+
     def compile_schema(self, text: str) -> Callable[[object], bool]:
         compiled: dict[str, Callable[[object], bool]] = {}
 
@@ -55,6 +60,7 @@ def both_paths() -> Iterator[BothPaths]:
     both = BothPaths()
     with (
         patch.object(ijson, "parse", both.parse),
+        patch.object(results, "line_parser", both.line_parser),
         patch.object(schemas, "compile_schema", both.compile_schema),
     ):
         schemas.validator.cache_clear()
