@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Change runs, documents, envelopes and policies at random and see that the verifier keeps its word about all of them.
+"""Change runs, documents, checkpoints, streams, jobs at random and see that the verifier keeps its word about them all.
 
     fuzz.py --minutes N [--seed S] [--run FOLDER]... [--keep FOLDER]
 
-The first cases are the runs of `fixtures/evidence`, or those below each `--run`, and generated ones. Each case is a
-changed one of the pool; where its report says something new, or new lines of code ran (Python 3.12 and later), it
+The first cases are the runs of `fixtures/evidence`, or those below each `--run`; checkpoints, streams, jobs and
+scenarios made of the fixtures and, where AEF_CORPUS names one, of a conformance corpus; and generated ones. Each case
+is a changed one of the pool; where its report says something new, or new lines of code ran (Python 3.12 and later), it
 joins the pool. Every case must get an answer or a refusal, in time, well-formed, and the same from the native and the
-pure path; what breaks that is made small and kept as a file, which `tests/fuzz` replays from then on.
+pure path; what is written must verify, and what is approved must have earned it. What breaks that is made small and
+kept as a file, which `tests/fuzz` replays from then on.
 
 The work is done in a process of its own, which is ended and started anew where it does not answer. Exit 0: nothing
 was found. Exit 1: something was, or it could not work. Exit 2: a wrong call.
@@ -31,10 +33,10 @@ from typing import IO, Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from scripts.fuzzing.cases import NO_POLICY, Case, changed, drawn_cases, given_runs  # noqa: E402  # the root comes first
+from scripts.fuzzing.cases import NO_POLICY, Case, changed, drawn_cases, given_operations, given_runs  # noqa: E402  # the root comes first
 from scripts.fuzzing.checks import SECONDS, check  # noqa: E402
-from scripts.fuzzing.commands import Fault  # noqa: E402
 from scripts.fuzzing.coverage import Coverage  # noqa: E402
+from scripts.fuzzing.operations import Fault  # noqa: E402
 from scripts.fuzzing.shrink import shrunk  # noqa: E402
 from tests.properties.both_paths import BothPaths, both_paths  # noqa: E402
 
@@ -122,7 +124,9 @@ def first_cases(folders: Sequence[str], seed: int) -> list[Case]:
     """Return the cases to begin with."""
     policy = ROOT / "fixtures" / "policy.json"
     trusted = policy.read_bytes() if policy.is_file() else NO_POLICY
-    return given_runs(folders or [str(ROOT / "fixtures" / "evidence")], trusted) + drawn_cases(seed, DRAWN)
+    given = given_runs(folders or [str(ROOT / "fixtures" / "evidence")], trusted)
+    given += given_operations(str(ROOT / "fixtures"), trusted, os.environ.get("AEF_CORPUS"))
+    return given + drawn_cases(seed, DRAWN)
 
 
 def work(options: argparse.Namespace) -> int:
