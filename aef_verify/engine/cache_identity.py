@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from struct import error as StructError
+from struct import pack
 from typing import NamedTuple
 
 from aef_verify.folder import MAX_FOLDERS, READ_FOLDER
@@ -17,6 +19,8 @@ from aef_verify.folder import MAX_FOLDERS, READ_FOLDER
 DIGEST_BYTES = 32
 
 _NAMES_END = "\0"
+_STAT = "QQQQqq"
+_NOT_THERE = (OSError, ValueError, StructError)
 
 
 class Identity(NamedTuple):
@@ -49,22 +53,26 @@ def identify(path: str) -> Identity | None:
             entries = list(_walk(fd, "", 0))
         finally:
             os.close(fd)
-    except (OSError, ValueError):
+        names = tuple(name for name, _ in entries)
+        stats = [own, *(found for _, found in entries)]
+        newest = max(max(found.st_mtime_ns, found.st_ctime_ns) for found in stats)
+        return Identity(names, _digest(names, stats), newest)
+    except _NOT_THERE:
         return None
-    names = tuple(name for name, _ in entries)
-    stats = [own, *(found for _, found in entries)]
-    newest = max(max(found.st_mtime_ns, found.st_ctime_ns) for found in stats)
-    return Identity(names, _digest(names, stats), newest)
 
 
 def find_again(path: str, names: Sequence[str]) -> Found | None:
     """Return what a run folder and these entries of it are now, at a stat each; None where one is not there."""
     try:
-        own = os.lstat(path)
-        stats = [own, *(os.lstat(f"{path}/{name}") for name in names)]
-    except (OSError, ValueError):
+        fd = os.open(path, READ_FOLDER)
+        try:
+            own = os.fstat(fd)
+            stats = [own, *[os.stat(name, dir_fd=fd, follow_symlinks=False) for name in names]]
+        finally:
+            os.close(fd)
+        return Found(_digest(names, stats), (own.st_dev, own.st_ino))
+    except _NOT_THERE:
         return None
-    return Found(_digest(names, stats), (own.st_dev, own.st_ino))
 
 
 def packed(names: Sequence[str]) -> bytes:
@@ -102,6 +110,5 @@ def _digest(names: Sequence[str], stats: Sequence[os.stat_result]) -> bytes:
             found.st_mtime_ns,
             found.st_ctime_ns,
         )
-    digest = blake2b(repr(numbers).encode(), digest_size=DIGEST_BYTES)
-    digest.update(packed(names))
-    return digest.digest()
+    data = pack("<" + _STAT * len(stats), *numbers)
+    return blake2b(data + packed(names), digest_size=DIGEST_BYTES).digest()

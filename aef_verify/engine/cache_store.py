@@ -204,11 +204,9 @@ class Store:
         self._written = True
 
     def _proof(self, key: bytes, kept: Sequence[bytes]) -> bytes:
-        digest = blake2b(self._circumstances, digest_size=16)
-        for part in (key, *kept):
-            digest.update(b"%d:" % len(part))
-            digest.update(part)
-        return digest.digest()
+        parts = (self._circumstances, key, *kept)
+        lengths = b"%d %d %d %d %d:" % tuple(map(len, parts))
+        return blake2b(lengths + b"".join(parts), digest_size=16).digest()
 
 
 def _checked(folder: str) -> str:

@@ -34,6 +34,11 @@ OTHERS = 20
 
 ALL_IN_JSON = "--json lists all"
 
+DISAGREED = (
+    "The cache had another verdict on this run, although no file seems changed: a pass without --paranoid would have "
+    "shown that one. What was read now counts, and is kept; docs/CACHE.md says what a cache cannot see."
+)
+
 
 def evidence_text(report: EvidenceReport) -> Iterator[RenderableType]:
     """Yield the parts of a report in the order in which they are read."""
@@ -82,6 +87,11 @@ def _notes(report: EvidenceReport) -> Iterator[RenderableType]:
     converted = [run for run in report.runs if run.header.imported is not None]
     if any(run.header.is_claimed(field) for run in converted for field in ("execution.targetMode", "suite")):
         notes.append(f"{CLAIM} supplied by the converter of an imported run: its claim, not the producer's.")
+    if cached := sum(run.cached for run in report.runs):
+        notes.append(
+            f"cached: {cached:,} of {counted(len(report.runs), 'run')} did not change since an earlier pass read them, "
+            "and were not read again (--paranoid reads all)."
+        )
     if notes:
         yield Text()
     for note in notes:
@@ -90,7 +100,7 @@ def _notes(report: EvidenceReport) -> Iterator[RenderableType]:
 
 def _details(report: EvidenceReport) -> Iterator[RenderableType]:
     """Yield what is wrong with each run, and what is withheld."""
-    listed = [run for run in report.runs if not run.is_sound or run.problems]
+    listed = [run for run in report.runs if not run.is_sound or run.problems or run.disagreed]
     for run in listed[:RUNS]:
         yield Text()
         yield from run_details(run)
@@ -112,6 +122,8 @@ def run_details(run: RunEntry) -> Iterator[RenderableType]:
     yield head
     if run.message:
         yield indented(Text(cut(run.message, 1000)))
+    if run.disagreed:
+        yield indented(Text(DISAGREED, style="red"))
     yield from problem_list(RUN, run.problems)
     if run.overlay_problems:
         yield indented(Text("Overlays (the run's own outcome is not touched by these):"))

@@ -21,12 +21,18 @@ def verdict(report: EvidenceReport) -> str:
     if code == 0:
         return f"Sound: {', '.join(_sound(report))} (exit 0)."
     begin = "Not answered in full" if code == 2 or report.outcomes[NOT_VERIFIED] else "Not sound"
-    return f"{begin}: of {counted(len(report.runs), 'run')}, {', '.join(_faults(report))} (exit {code})."
+    return f"{begin}: of {_runs(report)}, {', '.join(_faults(report))} (exit {code})."
+
+
+def _runs(report: EvidenceReport) -> str:
+    """Return how many runs there are, and how many of them this pass did not read."""
+    cached = sum(run.cached for run in report.runs)
+    return counted(len(report.runs), "run") + (f" ({cached:,} cached)" if cached else "")
 
 
 def _sound(report: EvidenceReport) -> Iterator[str]:
     runs, outcomes = report.runs, report.outcomes
-    yield counted(len(runs), "run")
+    yield _runs(report)
     if intact := outcomes["intact"]:
         signed = sum(bool(run.signed_by) for run in runs)
         anchored = sum(bool(run.anchored) for run in runs)

@@ -27,8 +27,13 @@ _OUTCOMES = {NOT_VERIFIED: "not verified"}
 def outcome_words(run: RunEntry, *, with_signers: bool) -> str:
     """Return the outcome of a run: `intact` never without who signed or that nobody did, nor without what is withheld.
 
-    `with_signers` names the signers, too; without it they are expected to stand beside.
+    `with_signers` names the signers, too; without it they are expected to stand beside. What was not found by this
+    pass is marked.
     """
+    return _outcome(run, with_signers=with_signers) + ", cached" * run.cached
+
+
+def _outcome(run: RunEntry, *, with_signers: bool) -> str:
     if run.outcome != "intact":
         return _OUTCOMES.get(run.outcome, run.outcome)
     words = "intact"

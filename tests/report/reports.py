@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 
 from aef_verify.problems import Problem, ordered
 from aef_verify.report.assemble import evidence_report
-from aef_verify.report.model import UNREADABLE, EvidenceReport, NotLookedAt, Unverified
+from aef_verify.report.model import UNREADABLE, EvidenceReport, NotLookedAt, RunEntry, Unverified
 from aef_verify.run.verify import Overlays, RunReport
 from tests import building
 
@@ -49,7 +49,9 @@ def verified(
     )
 
 
-def report(*answers: RunReport | Unverified, paths: Sequence[str] = ("runs",), **options: Any) -> EvidenceReport:
+def report(
+    *answers: RunReport | RunEntry | Unverified, paths: Sequence[str] = ("runs",), **options: Any
+) -> EvidenceReport:
     return evidence_report(paths, answers, **options)
 
 

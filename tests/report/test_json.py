@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ import pytest
 import aef_verify
 from aef_verify.encoding.ijson import parse_object
 from aef_verify.problems import Problem
+from aef_verify.report.assemble import run_entry
 from aef_verify.report.json import SCHEMA, VALUE_CHARACTERS, VERSION, as_json
-from aef_verify.report.model import NOT_VERIFIED, UNREADABLE, EvidenceReport, NotLookedAt, Unverified
+from aef_verify.report.model import NOT_VERIFIED, UNREADABLE, CacheUse, EvidenceReport, NotLookedAt, Unverified
 from tests import building
 from tests.report.reports import DIGEST, GONE, HASH, UNCOVERED, hostile_reports, report, verified
 
@@ -73,6 +75,8 @@ def test_a_run_is_there_with_everything() -> None:
         "anchored": False,
         "withheld": 0,
         "shortfalls": ["signed"],
+        "cached": False,
+        "cacheDisagreed": False,
         "problems": [{"path": "results.ndjson", "code": "digest", "detail": DIGEST.detail, "value": "00ff"}],
         "overlays": {
             "batches": 1,
@@ -113,6 +117,8 @@ def test_totals_clashes_and_what_was_not_looked_at() -> None:
         "problems": 1,
         "overlayProblems": 1,
         "shortfalls": 0,
+        "cached": 0,
+        "cacheDisagreed": 0,
         "clashes": 1,
         "pairs": 0,
         "linked": 0,
@@ -150,3 +156,17 @@ def test_a_long_value_is_cut_and_says_so(size: int) -> None:
 def test_a_value_without_json_is_named_by_its_type() -> None:
     (problem,) = value_of(report(verified("a", Problem("run.json", "schema", "", {1, 2}))))["runs"][0]["problems"]
     assert problem["value"] == "set"
+
+
+def test_verdicts_of_a_cache_are_marked() -> None:
+    entry = run_entry(verified("a"))
+    found = report(replace(entry, cached=True), replace(entry, path="b", disagreed=True), verified("c"))
+    assert value_of(found)["cache"] is None
+    value = value_of(replace(found, cache=CacheUse(True, ("why",))))
+    assert value["cache"] == {"paranoid": True, "warnings": ["why"]}
+    assert (value["totals"]["cached"], value["totals"]["cacheDisagreed"]) == (1, 1)
+    assert [(run["cached"], run["cacheDisagreed"]) for run in value["runs"]] == [
+        (True, False),
+        (False, True),
+        (False, False),
+    ]

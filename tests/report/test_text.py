@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import RenderableType
@@ -13,9 +14,10 @@ from rich.console import RenderableType
 from aef_verify.codes import CODES
 from aef_verify.memory.pair import NORMAL_ONLY, PairReport
 from aef_verify.problems import Problem
+from aef_verify.report.assemble import run_entry
 from aef_verify.report.escape import escaped
 from aef_verify.report.model import NOT_VERIFIED, UNREADABLE, EvidenceReport, NotLookedAt, Unverified
-from aef_verify.report.text import PROBLEMS, RUNS, evidence_text
+from aef_verify.report.text import DISAGREED, PROBLEMS, RUNS, evidence_text
 from tests import building
 from tests.report.reports import DIGEST, GONE, UNCOVERED, hostile_reports, report, text_of, verified
 
@@ -214,3 +216,18 @@ def test_no_text_steers_a_terminal_or_is_taken_for_markup(found: EvidenceReport,
     text = text_of(parts, width)
     assert "".join(text.splitlines()) == escaped("".join(text.split("\n")))
     assert "[red]" in text
+
+
+def test_verdicts_of_a_cache_are_marked() -> None:
+    entries = [run_entry(verified("runs/a")), run_entry(verified("runs/b", DIGEST)), run_entry(verified("runs/c"))]
+    text = shown(report(*(replace(entry, cached=place < 2) for place, entry in enumerate(entries))))
+    assert [row[3] for row in rows(text)[1:]] == ["intact (unsigned), cached", "invalid, cached", "intact (unsigned)"]
+    assert "cached: 2 of 3 runs did not change since an earlier pass read them" in text
+    assert text.endswith("Not sound: of 3 runs (2 cached), 1 is invalid (exit 1).\n")
+
+
+def test_a_run_that_the_cache_was_wrong_about_is_listed() -> None:
+    entry = run_entry(verified("runs/a"))
+    text = shown(report(replace(entry, disagreed=True)), 400)
+    assert f"runs/a  intact (unsigned)  runId run-0001\n  {DISAGREED}\n" in text
+    assert "The cache" not in shown(report(entry))
