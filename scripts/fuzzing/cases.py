@@ -39,7 +39,8 @@ from aef_verify.strategies import (
     trust_policies,
     with_parts,
 )
-from scripts.fuzzing.jobs import corpus_cases, finished, jobs, request, scenario
+from scripts.fuzzing import jobs
+from scripts.fuzzing.jobs import corpus_cases, finished, request, scenario
 from scripts.fuzzing.operations import AT, DECISION, JOB, RELEASE, REQUEST, SCENARIO, SECRET, SECRET_NAME, STREAM
 from scripts.fuzzing.releases import MANIFEST, named, of_runs, release, settled, signed, trusting
 
@@ -112,7 +113,7 @@ def given_operations(fixtures: str, policy: bytes, corpus: str | None = None) ->
                 manifest = json.load(file)
             files = signed(release(manifest, {key: runs[key] for key in named(manifest)}))
             found.append(Case(RELEASE, files, trusted))
-    for files in jobs():
+    for files in jobs.jobs():
         found += (Case(JOB, files, trusted), Case(STREAM, _finished(files), trusted))
     small = sorted(runs.values(), key=lambda files: sum(map(len, files.values())))[:4]
     for files in small:
@@ -198,6 +199,8 @@ def changed(chance: Random, case: Case) -> Case:
             changes.append(description)
     if case.target == RELEASE and MANIFEST in files:
         files = settled(chance, files, case.files, changes)
+    if case.target == STREAM:
+        files = jobs.settled(chance, files, case.files, changes)
     if case.target == RUN and chance.randrange(4) == 0:
         files = _sealed_anew(chance, files, changes)
     return case._replace(files=files, changes=tuple(changes[-12:]))

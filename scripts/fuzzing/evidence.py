@@ -52,7 +52,8 @@ class Runs:
             files = RunFiles.read(parent)
             try:
                 intact = perform(["run", parent, "--policy", policy])["outcome"] == "intact"  # type: ignore[index]
-                key = str(files.document("run.json")["runId"]), _hash(parent, files, intact=intact)
+                header = json.loads(files["run.json"], object_pairs_hook=_each_once)
+                key = str(header["runId"]), _hash(parent, files, intact=intact)
             except (InputError, ValueError, KeyError, TypeError, RecursionError):
                 continue
             if key not in self._found or not self._found[key].intact:
@@ -61,6 +62,13 @@ class Runs:
     def get(self, named: Document) -> Run | None:
         """Return the run that a manifest names."""
         return self._found.get((named["runId"], named["runHash"]))
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> Document:
+    """Make an object, as I-JSON does, of members that stand once each [ENC-1]."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a member stands twice")
+    return dict(pairs)
 
 
 def _hash(folder: str, files: RunFiles, *, intact: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from hashlib import sha256
+from random import Random
 from typing import Any
 
 from aef_verify.strategies import RunFiles
@@ -82,10 +83,40 @@ def jobs() -> list[RunFiles]:
     return [job(limits=limits) for limits in LIMITS]
 
 
+def below(files: RunFiles, name: str) -> RunFiles:
+    """Return the files below one folder."""
+    return RunFiles({path[len(name) + 1 :]: data for path, data in files.items() if path.startswith(f"{name}/")})
+
+
 def finished(out: str, plan: bytes) -> RunFiles:
     """Return what a job wrote into a folder as a stream with its plan and its runs."""
     files = {path.removeprefix("runs/"): data for path, data in RunFiles.read(out).items()}
     return RunFiles({**files, "plan.json": plan})
+
+
+def settled(chance: Random, files: RunFiles, before: RunFiles, changes: list[str]) -> RunFiles:
+    """Make a changed stream consistent again, at times: the plan's digest, and the seals and hashes of changed runs."""
+    if chance.randrange(2):
+        return files
+    try:
+        old, new = (sha256(one["plan.json"]).hexdigest() for one in (before, files))
+        files = _renamed(files, old, new)
+        for name in sorted({path.partition("/")[0] for path in files if "/" in path}):
+            run, was = below(files, name), below(before, name)
+            if run != was:
+                again = run.without("seal.json", "attestation.dsse.json").sealed()
+                files = files.replacing({f"{name}/{path}": data for path, data in again.items()})
+                files = _renamed(files, was.run_hash, again.run_hash)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return files
+    changes.append("made consistent")
+    return files
+
+
+def _renamed(files: RunFiles, old: str, new: str) -> RunFiles:
+    """Put another digest where one stands, in the events and in the headers of runs."""
+    places = [path for path in files if path == "events.ndjson" or path.endswith("/run.json")]
+    return files.replacing({path: files[path].replace(old.encode(), new.encode()) for path in places})
 
 
 def scenario(run: RunFiles) -> RunFiles:

@@ -16,6 +16,7 @@ from typing import Any
 from aef_verify.conformance.contract import perform
 from aef_verify.problems import InputError
 from aef_verify.strategies import CHECKPOINT_TYPE, RunFiles, SigningKey, envelope
+from scripts.fuzzing.jobs import below
 from scripts.fuzzing.operations import AT
 
 MANIFEST, ENVELOPE = "checkpoint.json", "checkpoint.dsse.json"
@@ -64,7 +65,7 @@ def _sealed_anew(chance: Random, files: RunFiles, before: RunFiles) -> RunFiles:
     """Seal the runs that changed, at times without their overlays, and name them by what they are now."""
     manifest = json.loads(files[MANIFEST])
     for name in sorted({path.partition("/")[0] for path in files if "/" in path}):
-        run, was = _below(files, name), _below(before, name)
+        run, was = below(files, name), below(before, name)
         if run == was:
             continue
         old = [path for path in run if path.startswith("overlays/")] if chance.randrange(2) else []
@@ -75,10 +76,6 @@ def _sealed_anew(chance: Random, files: RunFiles, before: RunFiles) -> RunFiles:
             if place["runId"] in (run.run_id, was.run_id):
                 place.update(runId=new.run_id, runHash=new.run_hash)
     return files.replacing({MANIFEST: json.dumps(manifest, ensure_ascii=False).encode()})
-
-
-def _below(files: RunFiles, name: str) -> RunFiles:
-    return RunFiles({path[len(name) + 1 :]: data for path, data in files.items() if path.startswith(f"{name}/")})
 
 
 def _pointers(value: object) -> Iterator[Document]:
