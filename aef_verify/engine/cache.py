@@ -163,9 +163,11 @@ class Cache:
         record = encoded(verdict)
         if record is None:
             return
-        from aef_verify.engine.cache_store import Row
+        from aef_verify.engine.cache_store import LONGEST, Row
 
         row = Row(packed(found.names), found.digest, record)
+        if max(map(len, row)) > LONGEST:
+            return
         self._rows.append((path, row))
         self._bytes += sum(map(len, row))
         waited = self._now() - self._written_at

@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
 from typing import NamedTuple
 
+from aef_verify.layout import RUN
 from aef_verify.problems import reason_of
 
 NAME = "verdicts-1.sqlite3"
@@ -33,8 +34,8 @@ _SEEN_AGAIN_AFTER = 7
 _PATIENCE = 10.0
 """Seconds that another pass is waited for."""
 
-_LONGEST = 64 << 20
-"""Bytes of the longest value that is taken from the file."""
+LONGEST = 32 << 20
+"""Bytes of the longest value that the file holds: so many are the names of 300,000 blobs."""
 
 _APPLICATION = 0x41454656  # "AEFV"
 _TABLE = (
@@ -101,7 +102,7 @@ class Store:
 
     def _prepare(self) -> None:
         base = self._base
-        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 2 * LONGEST)
         for setting in ("trusted_schema = OFF", "cell_size_check = ON", "synchronous = NORMAL"):
             base.execute(f"PRAGMA {setting}")
         if not self._is_ours():
@@ -211,6 +212,12 @@ class Store:
 
 def _checked(folder: str) -> str:
     """Return the path of the store's file in a folder, both made where they are not there; raises StoreError."""
+    above = os.path.realpath(folder)
+    while True:
+        if os.path.lexists(os.path.join(above, RUN)):
+            raise StoreError(f"the folder lies in the run {above}, which it would change")
+        if above == (above := os.path.dirname(above)):
+            break
     os.makedirs(folder, mode=0o700, exist_ok=True)
     found = os.stat(folder)
     if found.st_uid != os.geteuid():

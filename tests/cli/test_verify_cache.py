@@ -20,6 +20,7 @@ from tests.building import put
 from tests.cli.calling import AEF, aef, one_line, read_only, small_disk
 from tests.engine.caching import rested, tick
 
+ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((Path(aef_verify.__file__).parent / "schemas" / "report" / "verify-report.schema.json").read_text())
 
 
@@ -104,7 +105,11 @@ def test_a_disk_that_cannot_be_written_costs_the_cache(store: Path, tmp_path: Pa
     assert "not used: Read-only file system" in done.stderr
 
 
-_RESTED = "import time; from aef_verify.engine import cache; cache.now = lambda: time.time_ns() + 10**10"
+_RESTED = """
+import pytest
+from tests.engine.caching import rested
+rested(pytest.MonkeyPatch())
+"""
 
 
 def test_two_passes_at_once_report_the_same_and_leave_a_whole_cache(store: Path, tmp_path: Path) -> None:
@@ -113,7 +118,9 @@ def test_two_passes_at_once_report_the_same_and_leave_a_whole_cache(store: Path,
     tick(tmp_path)
     program = [sys.executable, "-c", f"{_RESTED}\nfrom aef_verify.cli import main; main()"]
     words = ["verify", str(store), "--cache", str(tmp_path / "cache"), "--json", "--jobs", "1"]
-    both = [subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+    both = [
+        subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) for _ in range(3)
+    ]
     told = [one.communicate(timeout=60) for one in both]
     assert {stderr for _, stderr in told} == {b""}
     reports = [parsed(stdout.decode()) for stdout, _ in told]

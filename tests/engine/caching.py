@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aef_verify.engine import cache
+from aef_verify.engine import cache, cache_code
 from aef_verify.engine.evidence import verify_evidence
 from aef_verify.report.model import EvidenceReport
 
@@ -20,8 +20,9 @@ LATER = 10_000_000_000
 
 
 def rested(patch: pytest.MonkeyPatch) -> None:
-    """Let every file look old enough to be cached."""
+    """Let every file look old enough to be cached, and the code stay the same whoever works on it meanwhile."""
     patch.setattr(cache, "now", lambda: time.time_ns() + LATER)
+    patch.setattr(cache_code, "digest_of_sources", lambda package: b"the code")
 
 
 def tick(place: str | Path) -> None:

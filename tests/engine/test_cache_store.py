@@ -240,3 +240,24 @@ def test_other_circumstances_share_a_store_and_nothing_in_it(tmp_path: Path) -> 
 def test_a_folder_that_cannot_be_is_told_of(tmp_path: Path, folder: str) -> None:
     with pytest.raises(StoreError):
         Store(f"{tmp_path}/{folder}", b"x", 0)
+
+
+@pytest.mark.parametrize("below", ["", "ext", "ext/producer/cache"])
+def test_nothing_is_ever_written_into_a_run(passes: Passes, tmp_path: Path, below: str) -> None:
+    run = Path(passes.store, "full")
+    before = sorted(run.rglob("*"))
+    report = verify_evidence([passes.store], cache=str(run / below))
+    assert report.cache is not None
+    assert report.cache.warnings == (
+        f"cache {run / below}: not used: the folder lies in the run {run}, which it would change",
+    )
+    assert sorted(run.rglob("*")) == before
+
+
+def test_a_run_of_very_many_names_is_not_kept(passes: Passes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    names = [put(f"ext/{number}-" + "n" * 200, b"") for number in range(40)]
+    building.small().but(*names).write(tmp_path / "store" / "new")
+    for limit, kept in ((8_000, False), (100_000, True)):
+        monkeypatch.setattr(cache_store, "LONGEST", limit)
+        passes.once()
+        assert passes.cached()["new"] is kept
