@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from struct import Struct
 from struct import error as StructError
-from struct import pack
 from typing import NamedTuple
 
 from aef_verify.folder import MAX_FOLDERS, READ_FOLDER
@@ -19,7 +19,7 @@ from aef_verify.folder import MAX_FOLDERS, READ_FOLDER
 DIGEST_BYTES = 32
 
 _NAMES_END = "\0"
-_STAT = "QQQQqq"
+_STAT = Struct("<QQQQqq")
 _NOT_THERE = (OSError, ValueError, StructError)
 
 
@@ -67,7 +67,7 @@ def find_again(path: str, names: Sequence[str]) -> Found | None:
         fd = os.open(path, READ_FOLDER)
         try:
             own = os.fstat(fd)
-            stats = [own, *[os.stat(name, dir_fd=fd, follow_symlinks=False) for name in names]]
+            stats = [own, *[os.lstat(name, dir_fd=fd) for name in names]]
         finally:
             os.close(fd)
         return Found(_digest(names, stats), (own.st_dev, own.st_ino))
@@ -100,15 +100,10 @@ def _walk(fd: int, above: str, level: int) -> Iterator[tuple[str, os.stat_result
 
 
 def _digest(names: Sequence[str], stats: Sequence[os.stat_result]) -> bytes:
-    numbers: list[int] = []
-    for found in stats:
-        numbers += (
-            found.st_dev,
-            found.st_ino,
-            found.st_mode,
-            found.st_size,
-            found.st_mtime_ns,
-            found.st_ctime_ns,
-        )
-    data = pack("<" + _STAT * len(stats), *numbers)
-    return blake2b(data + packed(names), digest_size=DIGEST_BYTES).digest()
+    numbers = b"".join(
+        [
+            _STAT.pack(found.st_dev, found.st_ino, found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            for found in stats
+        ]
+    )
+    return blake2b(numbers + packed(names), digest_size=DIGEST_BYTES).digest()
