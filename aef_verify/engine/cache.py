@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from aef_verify.engine.cache_identity import Identity, find_again, identify, packed, unpacked
+from aef_verify.engine.cache_identity import find_again, identify, packed, unpacked
 from aef_verify.engine.cache_record import decoded, encoded
 from aef_verify.engine.task import Answer, ArmAnswer, EntryAnswer, Task
 from aef_verify.report.assemble import run_entry
@@ -40,6 +40,19 @@ Verify = Callable[[Sequence[str]], Generator[Answer, None, None]]
 
 now = time.time_ns
 """The clock that tells how long a run was left alone."""
+
+
+class _Before(NamedTuple):
+    """A run before it was read: its entries' names, its identity, and whether it had been left alone for `SETTLED`."""
+
+    names: bytes
+    digest: bytes
+    settled: bool
+
+    def is_still(self, path: str) -> bool:
+        """Whether the run is what it was."""
+        found = find_again(path, unpacked(self.names))
+        return found is not None and found.digest == self.digest
 
 
 class Cache:
@@ -128,36 +141,37 @@ class Cache:
             self._store.close()
             self._store = None
 
-    def _before(self, path: str) -> bytes | None:
-        """Return what a run is before it is read; None where it changed too recently for the next change to be seen."""
+    def _before(self, path: str) -> _Before | None:
+        """Return what a run is before it is read; None where that cannot be told."""
         began = self._now()
         found = identify(path)
-        return None if found is None or found.newest > began - SETTLED else found.digest
+        if found is None:
+            return None
+        return _Before(packed(found.names), found.digest, found.newest <= began - SETTLED)
 
-    def _taken(self, path: str, answer: Answer, before: bytes | None) -> Answer | EntryAnswer:
+    def _taken(self, path: str, answer: Answer, before: _Before | None) -> Answer | EntryAnswer:
         """Keep the answer for a run that was read, if it may be kept, and say where the cache had another one."""
         verdict = _verdict_of(answer)
         disagreed = False
-        if self._paranoid and self._store is not None:
+        if self._paranoid and before is not None:
             old = self._old(path, before)
             disagreed = old is not None and old != verdict
-        after = identify(path) if before is not None and not isinstance(answer, Unverified) else None
-        if before is not None and after is not None and after.digest == before:
-            self._keep(path, after, verdict)
+        if before is not None and before.settled and not isinstance(answer, Unverified) and before.is_still(path):
+            self._keep(path, before, verdict)
         elif disagreed:
             self._gone.append(path)
         if disagreed:
             return EntryAnswer(replace(verdict.entry, disagreed=True), verdict.arm)
         return answer if isinstance(answer, Unverified) else verdict
 
-    def _old(self, path: str, before: bytes | None) -> EntryAnswer | None:
+    def _old(self, path: str, before: _Before) -> EntryAnswer | None:
         """Return what a pass without `--paranoid` would have taken for the run that was read."""
         row = self._row(path)
-        if row is None or before is None or row.identity != before:
+        if row is None or row.identity != before.digest:
             return None
         return self._verdict(path, row, cached=False)
 
-    def _keep(self, path: str, found: Identity, verdict: EntryAnswer) -> None:
+    def _keep(self, path: str, found: _Before, verdict: EntryAnswer) -> None:
         if self._store is None:
             return
         record = encoded(verdict)
@@ -165,7 +179,7 @@ class Cache:
             return
         from aef_verify.engine.cache_store import LONGEST, Row
 
-        row = Row(packed(found.names), found.digest, record)
+        row = Row(found.names, found.digest, record)
         if max(map(len, row)) > LONGEST:
             return
         self._rows.append((path, row))

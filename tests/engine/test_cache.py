@@ -385,6 +385,19 @@ def test_paranoid_does_not_blame_the_cache_for_a_change(passes: Passes, store: P
     assert set(passes.cached().values()) == {True}
 
 
+def test_paranoid_is_not_misled_by_a_clock_that_was_set_back(
+    passes: Passes, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forge(passes, store / ONE, forged(store / ONE))
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "now", lambda: 0)
+        report = passes.once(paranoid=True)
+        assert [run.path for run in report.runs if run.disagreed] == [f"{store}/{ONE}"]
+    found = passes.cached()
+    assert found.pop(ONE) is False
+    assert set(found.values()) == {True}
+
+
 def test_paranoid_drops_what_cannot_be_read_any_more(passes: Passes, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(task, "verify_run", refusing)
