@@ -22,7 +22,8 @@ from aef_verify.report.model import REQUIREMENTS
 @click.option(
     "--jobs",
     type=click.IntRange(min=1),
-    help="Runs verified at once; by default 1 where they are few and small, else the number of cores.",
+    help="Runs, or ranges of one large run, verified at once; by default 1 where they are few and small, else the "
+    "number of cores, at most AEF_JOBS.",
 )
 @click.option(
     "--cache",

@@ -60,9 +60,11 @@ def _pairs(problems: Iterable[Problem]) -> list[list[str]]:
 
 def _run(arguments: Sequence[str], options: Options) -> object:
     policy, anchors = _policy(options), _anchors(options)
+    from aef_verify.engine.jobs import jobs_allowed
+    from aef_verify.engine.ranges import ranges_in
     from aef_verify.run.verify import verify_run
 
-    report = verify_run(arguments[0], policy=policy, anchors=anchors)
+    report = verify_run(arguments[0], policy=policy, anchors=anchors, ranges=ranges_in(jobs_allowed()))
     value: dict[str, object] = {"outcome": report.outcome, "problems": _pairs(report.problems)}
     if report.withheld:
         value["withheld"] = report.withheld

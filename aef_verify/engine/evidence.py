@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from aef_verify.engine.discover import discover
+from aef_verify.engine.jobs import jobs_allowed
+from aef_verify.engine.ranges import ranges_in
 from aef_verify.engine.task import Answer, ArmAnswer, EntryAnswer, Task
 from aef_verify.problems import InputError
 from aef_verify.report.assemble import check_required, evidence_report
@@ -62,7 +64,8 @@ def verify_evidence(
         paths: folders, each a run or above at least one.
         policy: the caller's trust policy; without one nobody signed, and no redaction is authorized [SIG-4].
         anchors: the run hashes that the caller trusts, lower-case hex [SIG-8].
-        jobs: how many runs are verified at once; by default 1 where they are few and small, else the number of cores.
+        jobs: how many runs, or ranges of one large run, are verified at once; by default 1 where they are few and
+            small, else the number of cores, at most AEF_JOBS.
         require: what every run must be to count as sound: any of `sealed`, `signed`, `anchored`; `linked`: every
             pair must be, and there must be one.
         pairs: whether pairs among the runs are checked, too.
@@ -151,8 +154,10 @@ def _answers(
 
             yield from verify_in_processes(these, task, at_once, note)
         else:
+            # One run may be large enough for several processes; of several runs, each is then one process's.
+            ranges = ranges_in(at_once if jobs or len(these) > 1 else jobs_allowed())
             for path in these:
-                yield task.answer(path, note)
+                yield task.answer(path, note, ranges)
 
     note(0)
     with closing(verify(runs) if cache is None else cache.answers(runs, verify)) as answers:
@@ -164,7 +169,7 @@ def _answers(
 
 def default_jobs(runs: Sequence[str]) -> int:
     """Return how many runs to verify at once: 1 where starting processes would cost more than it gains."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = jobs_allowed()
     if len(runs) < 2 or cores == 1:
         return 1
     return cores if len(runs) >= _MANY_RUNS or _has_many_bytes(runs) else 1

@@ -20,6 +20,7 @@ from typing import IO, BinaryIO, NamedTuple, cast
 from aef_verify.engine.task import Answer, Task
 from aef_verify.engine.worker import receive, send
 from aef_verify.report.model import NOT_VERIFIED, Unverified
+from aef_verify.run.ranges import Judging
 
 # -P: without it, the folder in which the caller stands would come before the modules of this installation.
 _START = (
@@ -91,23 +92,15 @@ class _Worker:
                 return None
             process = self._process
             if process is None:
-                # A group of its own: an interrupt from the terminal is this process's to handle.
-                process = self._process = subprocess.Popen(
-                    [sys.executable, *_START, json.dumps(sys.path)],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    process_group=0,
-                )
-                with suppress(BrokenPipeError):
-                    send(_pipe(process.stdin), self._task)
-            return _pipe(process.stdin), _pipe(process.stdout)
+                process = self._process = start(self._task)
+            return pipe(process.stdin), pipe(process.stdout)
 
     def _how_it_ended(self) -> str:
         with self._guard:
             process, self._process = self._process, None
         if process is None:
             return "stopped before it was verified"
-        code = _closed(process)
+        code = closed(process)
         return f"its process was ended by signal {-code}" if code < 0 else f"its process ended with exit code {code}"
 
     def end(self) -> None:
@@ -117,22 +110,37 @@ class _Worker:
             process, self._process = self._process, None
         if process is not None:
             process.kill()
-            _closed(process)
+            closed(process)
         if not self._here:
             self._thread.join()
 
 
-def _pipe(pipe: IO[bytes] | None) -> BinaryIO:
-    assert pipe is not None
-    return cast("BinaryIO", pipe)
+def start(work: Task | Judging) -> subprocess.Popen[bytes]:
+    """Start a worker and tell it what it is to do; raises OSError where no process can be started."""
+    # A group of its own: an interrupt from the terminal is this process's to handle.
+    process = subprocess.Popen(
+        [sys.executable, *_START, json.dumps(sys.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        process_group=0,
+    )
+    with suppress(BrokenPipeError):
+        send(pipe(process.stdin), work)
+    return process
 
 
-def _closed(process: subprocess.Popen[bytes]) -> int:
+def pipe(end: IO[bytes] | None) -> BinaryIO:
+    """Return the end of a pipe that a process was started with."""
+    assert end is not None
+    return cast("BinaryIO", end)
+
+
+def closed(process: subprocess.Popen[bytes]) -> int:
     """Close the pipes of a process that ends, wait for it, and return how it ended."""
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
+    for end in (process.stdin, process.stdout):
+        if end is not None:
             with suppress(OSError):
-                pipe.close()
+                end.close()
     return process.wait()
 
 

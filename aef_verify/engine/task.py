@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aef_verify.memory.profile import EXTENSION
 from aef_verify.problems import InputError
 from aef_verify.report.model import NOT_VERIFIED, UNREADABLE, Unverified
+from aef_verify.run.ranges import Ranges, judge_here
 from aef_verify.run.verify import RunReport, verify_run
 
 if TYPE_CHECKING:
@@ -43,15 +44,21 @@ class Task(NamedTuple):
     policy: TrustPolicy | None
     anchors: frozenset[str] | None
 
-    def answer(self, path: str, watch: Callable[[int], object] | None = None) -> Answer:
-        """Verify one run; `watch` is called with the number of bytes of every block read.
+    def answer(self, path: str, watch: Callable[[int], object] | None = None, ranges: Ranges = judge_here) -> Answer:
+        """Verify one run; `watch` is called with the number of bytes of every block read, `ranges` as for `verify_run`.
 
         A run that cannot be read and a failure of the verifier itself are answers, too: the other runs still get
         theirs. With AEF_DEBUG=1 such a failure is raised, so that its traceback is seen.
         """
         try:
             report = verify_run(
-                path, policy=self.policy, anchors=self.anchors, overlays=True, details=True, watch=watch
+                path,
+                policy=self.policy,
+                anchors=self.anchors,
+                overlays=True,
+                details=True,
+                watch=watch,
+                ranges=ranges,
             )
             return _with_arm(report, watch)
         except InputError as fault:

@@ -1,7 +1,8 @@
-"""A process that verifies runs one by one for another one: requests on standard input, answers on standard output.
+"""A process that works for another one: requests on standard input, answers on standard output.
 
-Each message is a pickle after its length in eight bytes; both ends are this package. When the other process is gone,
-standard input ends, and this one ends at once, whatever it is doing.
+It verifies runs one by one, or judges ranges of the results of one run. Each message is a pickle after its length in
+eight bytes; both ends are this package. When the other process is gone, standard input ends, and this one ends at once,
+whatever it is doing, or after the range that it judges.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import pickle
 import struct
 import threading
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from aef_verify.engine.task import Task
+from aef_verify.run.ranges import Judging
 
 _LENGTH = struct.Struct(">Q")
 TOLD_AFTER = 4 << 20
@@ -42,15 +44,38 @@ def _exactly(stream: BinaryIO, length: int) -> bytes:
 
 
 def main() -> None:
-    """Take a `Task`, then paths; answer each path with any number of byte counts and then one `Answer`."""
+    """Take a `Task` or a `Judging`, then do what that asks for."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     # What anything here might print must not stand between the answers.
     os.dup2(2, 1)
+    try:
+        work = receive(requests)
+        if isinstance(work, Judging):
+            _judge_ranges(work, requests, answers)
+    except (EOFError, OSError):
+        os._exit(0)
+    assert isinstance(work, Task)
+    _verify_runs(work, requests, answers)
+
+
+def _judge_ranges(judging: Judging, requests: BinaryIO, answers: BinaryIO) -> NoReturn:
+    """Answer each range of lines with its `Part`.
+
+    No thread waits for requests meanwhile, as it would have to wait for its turn at every piece that it reads; a range
+    is small enough that this process ends soon after the other one all the same.
+    """
+    rules = judging.rules()
+    while True:
+        data = receive(requests)
+        assert isinstance(data, bytes)
+        send(answers, rules.judge(data))
+
+
+def _verify_runs(task: Task, requests: BinaryIO, answers: BinaryIO) -> NoReturn:
+    """Answer each path with any number of byte counts and then one `Answer`."""
     waiting: SimpleQueue[object] = SimpleQueue()
     threading.Thread(target=_take_requests, args=(requests, waiting), daemon=True).start()
-    task = waiting.get()
-    assert isinstance(task, Task)
     while True:
         path = waiting.get()
         assert isinstance(path, str)
