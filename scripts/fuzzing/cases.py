@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from random import Random
 from typing import NamedTuple
 from unittest.mock import patch
@@ -34,12 +35,12 @@ from aef_verify.strategies import (
     near_documents,
     overlaid_runs,
     runs,
-    sealed_runs,
     signed_runs,
     trust_policies,
     with_parts,
 )
 from scripts.fuzzing import jobs
+from scripts.fuzzing.edits import edited
 from scripts.fuzzing.jobs import corpus_cases, finished, request, scenario
 from scripts.fuzzing.operations import AT, DECISION, JOB, RELEASE, REQUEST, SCENARIO, SECRET, SECRET_NAME, STREAM
 from scripts.fuzzing.releases import MANIFEST, named, of_runs, release, settled, signed, trusting
@@ -159,7 +160,9 @@ def _cases() -> st.SearchStrategy[Case]:
         | st.sampled_from(DOCUMENTS).flatmap(
             lambda name: st.builds(_document_case, st.just(name), near_documents(name))
         )
-        | st.builds(_release_case, st.lists(sealed_runs(), min_size=1, max_size=2), st.integers(0, 99), policies)
+        | st.builds(
+            _release_case, st.lists(runs(statuses=("completed",)), min_size=1, max_size=2), st.integers(0, 99), policies
+        )
         | st.builds(lambda manifest: Case(RELEASE, release(manifest, {}), NO_POLICY), checkpoints())
         | st.builds(_decision_case, decisions(later_minors=True))
         | st.builds(_stream_case, job_streams(later_minors=True))
@@ -208,6 +211,9 @@ def changed(chance: Random, case: Case) -> Case:
 
 def _mutated(chance: Random, target: str, files: RunFiles) -> tuple[str, RunFiles]:
     """Change one thing; of a release or a stream as often in what it is named after as in its runs."""
+    if target == RELEASE and chance.randrange(2):
+        with suppress(ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+            return edited(chance, files)
     main = {RELEASE: MANIFEST, STREAM: "events.ndjson"}.get(target, "")
     if main not in files or len(files) < 2 or chance.randrange(2):
         return mutated(chance, files)

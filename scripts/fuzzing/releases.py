@@ -25,6 +25,9 @@ VENDOR = SigningKey("ed25519", 0)
 
 DECIDED = ("2026-10-04T09:00:00Z", "2026-10-01T09:00:00Z", AT, "2026-11-20T00:00:00Z")
 
+STARTED, ENDED = "2026-10-01T08:00:00Z", "2026-10-01T08:30:00.25Z"
+"""When drawn runs ran."""
+
 Document = dict[str, Any]
 _BROKEN = (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -130,18 +133,20 @@ def signed(files: RunFiles) -> RunFiles:
     return files.replacing({ENVELOPE: envelope(files[MANIFEST], CHECKPOINT_TYPE, [VENDOR])})
 
 
-def of_runs(chance: Random, runs: list[RunFiles]) -> RunFiles:
-    """Return a release over sealed runs, with a lane of each kind about the first of them."""
+def of_runs(chance: Random, drawn: list[RunFiles]) -> RunFiles:
+    """Return a release over drawn runs, made evidence of one subject, with lanes of each kind about the first."""
+    about = drawn[0].document("run.json")
+    subject = {"version": "1"} | about["subject"]
+    runs = [_evidence(files, subject, about.get("deployment")) for files in drawn]
     first, last = runs[0], runs[-1]
-    header, lanes = first.document("run.json"), list(_rules(chance, first, last))
     pointer = {"runId": first.run_id, "runHash": first.run_hash, "origin": "launched"}
     manifest = {
         "schemaVersion": "1.0",
         "checkpointId": "drawn",
-        "subject": {"ref": header["subject"]["ref"], "version": header["subject"].get("version", "1")},
+        "subject": {"ref": subject["ref"], "version": subject["version"]},
         "lanes": [
             {"lane": f"lane-{number}", "rule": rule, "runs": [pointer], "blocking": bool(number)}
-            for number, rule in enumerate(lanes)
+            for number, rule in enumerate(_rules(chance, first, last))
         ],
         "state": "running",
     }
@@ -149,6 +154,16 @@ def of_runs(chance: Random, runs: list[RunFiles]) -> RunFiles:
     for step in (_decided_anew, _signed_anew):
         files = _where_it_can(step, chance, files)
     return files
+
+
+def _evidence(files: RunFiles, subject: Document, deployment: Document | None) -> RunFiles:
+    """Return a run as one of a subject, live, closed before checkpoints are read, and sealed."""
+    run = files.document("run.json") | {"subject": subject, "startedAt": STARTED, "endedAt": ENDED}
+    run["execution"] = run["execution"] | {"targetMode": "live"}
+    run.pop("deployment", None)
+    if deployment is not None:
+        run["deployment"] = deployment
+    return files.replacing({"run.json": json.dumps(run, ensure_ascii=False).encode()}).sealed()
 
 
 def _where_it_can(step: Callable[[Random, RunFiles, RunFiles], RunFiles], chance: Random, files: RunFiles) -> RunFiles:

@@ -14,10 +14,12 @@ import pytest
 
 from aef_verify.conformance.contract import perform
 from aef_verify.problems import InputError
+from aef_verify.schemas import accepts
 from scripts import fuzz
 from scripts.fuzzing import checks
 from scripts.fuzzing.cases import Case, changed, given_operations
 from scripts.fuzzing.checks import check
+from scripts.fuzzing.edits import edited
 from scripts.fuzzing.evidence import Runs, statuses, unearned
 from scripts.fuzzing.jobs import corpus_cases
 from scripts.fuzzing.operations import AT, JOB, RELEASE, REQUEST, SCENARIO, SECRET, STREAM, TARGETS
@@ -191,3 +193,15 @@ def test_the_vectors_of_a_corpus_are_cases(tmp_path: Path) -> None:
     for target in TARGETS:
         files = next(files for name, files in found if name == target)
         assert kinds(Case(target, files, policy), tmp_path) == set()
+
+
+def test_edits_of_a_release_stay_readable(cases: list[Case]) -> None:
+    """They reach the rules of lanes: no reader's schema refuses them."""
+    chance = Random(7)
+    case = of(cases, RELEASE)
+    said = set()
+    for _ in range(200):
+        description, files = edited(chance, case.files)
+        said.add(description)
+        assert accepts("checkpoint", "reader", files.document(MANIFEST)), description
+    assert len(said) > 12
