@@ -10,7 +10,16 @@ import pytest
 
 from aef_verify import limits
 from aef_verify.encoding import ijson
-from aef_verify.encoding.ijson import EncodingError, LimitError, depth, parse_object, read_object, too_deep
+from aef_verify.encoding.ijson import (
+    EncodingError,
+    LimitError,
+    depth,
+    line_parser,
+    may_be_too_deep,
+    parse_object,
+    read_object,
+    too_deep,
+)
 
 Parse = Callable[[bytes], Any]
 
@@ -285,3 +294,28 @@ def test_enc17_a_json_file_at_the_real_limit() -> None:
     assert len(str(read_object(data)["a"])) == (4 << 20) - 8
     with pytest.raises(LimitError):
         read_object(data + b"\n")
+
+
+@pytest.mark.parametrize(
+    "number",
+    [b"1e999", b"-1e999", b"1.5E+0400", b"[ 1e309]", b'{"a": 2e308}', b"9" * 400, b"0." + b"0" * 90 + b"1e999"],
+)
+def test_enc3_a_number_beyond_binary64_is_refused_among_many_lines(number: bytes) -> None:
+    data = b'{"a":"r_12e345"}\n' + number + b"\n"
+    with pytest.raises(EncodingError):
+        line_parser(data)(number)
+
+
+def test_lines_without_such_a_number_are_read_quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Digits in hex text look like an exponent, and are none."""
+    monkeypatch.setattr(ijson, "PURE", False)
+    assert line_parser(b'{"a":"r_12e345","b":1e30,"c":123}\n') is ijson._quick_parse
+    assert line_parser(b'{"a":1e300}\n') is ijson.parse
+    monkeypatch.setattr(ijson, "PURE", True)
+    assert line_parser(b"1\n") is ijson.parse
+
+
+def test_enc17_many_openers_in_one_line_are_seen_among_many_lines() -> None:
+    assert not may_be_too_deep((b"[" * 64 + b"\n") * 3)
+    assert may_be_too_deep(b"[]\n" * 3 + b"[{" * 32 + b"[\n{}\n")
+    assert not may_be_too_deep(b"")

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
@@ -16,9 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aef_verify import limits
+from aef_verify.encoding import ijson
 from aef_verify.encoding.durations import parse_duration
-from aef_verify.encoding.ijson import LimitError, depth, too_deep
-from aef_verify.encoding.ndjson import Framing
+from aef_verify.encoding.ijson import LimitError, depth, line_parser, may_be_too_deep, too_deep
+from aef_verify.encoding.ndjson import LONG, Framing
 from aef_verify.encoding.paths import path_problems
 from aef_verify.encoding.times import is_time, time_key
 from aef_verify.strategies import durations, instants, near_json, paths, spelled_times, times
@@ -101,6 +102,72 @@ def test_framing_does_not_depend_on_how_a_file_is_read(data: bytes, places: list
         patch.object(limits, "NDJSON_BYTES", FILE_BYTES),
     ):
         assert framed(cut(data, places)) == plain_framed(data)
+
+
+def cut_framed(blocks: Iterator[bytes]) -> tuple[str, list[bytes | None]]:
+    """As `framed`, by whole lines at a time; who cuts finds blank and long lines."""
+    framing, lines = Framing(), list[bytes | None]()
+    for block in blocks:
+        *more, rest = framing.cut(memoryview(block)).split(b"\n")
+        assert rest == b""
+        if b"" in more:
+            framing.blank(len(lines) + more.index(b"") + 1)
+        lines += (None if line == LONG or len(line) > limits.JSON_BYTES else line for line in more)
+    fault = framing.finish()
+    return (fault.code, []) if fault is not None else ("", lines)
+
+
+@examples(500)
+@given(ndjson.map(b"".join), st.lists(st.integers(0, 30), max_size=5))
+def test_lines_cut_in_one_piece_are_the_same_lines(data: bytes, places: list[int]) -> None:
+    with (
+        patch.object(limits, "JSON_BYTES", LINE_BYTES),
+        patch.object(limits, "LINES", LINE_COUNT),
+        patch.object(limits, "NDJSON_BYTES", FILE_BYTES),
+    ):
+        assert cut_framed(cut(data, places)) == plain_framed(data)
+
+
+@examples(300)
+@given(
+    st.lists(st.sampled_from([b"{", b"[", b"]", b'"', b"\n", b"[" * 40, b"]" * 30, b"x"]), max_size=40).map(b"".join)
+)
+def test_no_line_that_is_too_deep_is_overlooked_among_others(data: bytes) -> None:
+    """[ENC-17]"""
+    if any(too_deep(line) for line in data.split(b"\n")):
+        assert may_be_too_deep(data)
+
+
+NUMBERS = st.from_regex(r"-?(0|[1-9][0-9]{0,3})(\.[0-9]{1,3})?([eE][+-]?[0-9]{1,4})?", fullmatch=True)
+TEXTS = st.from_regex(r"\"(r_)?[0-9a-f]{0,32}\"", fullmatch=True)
+LINES = st.lists(
+    st.one_of(
+        st.builds('{{"a":{}}}'.format, NUMBERS | TEXTS),
+        st.builds("[1, {}]".format, NUMBERS | TEXTS),
+        st.builds(" {} ".format, NUMBERS | TEXTS),
+        st.integers(190, 400).map(lambda figures: "9" * figures),
+        st.integers(0, 400).map(lambda figures: f"1{'0' * figures}e30"),
+        st.integers(0, 80).map(lambda figures: f"0.{'0' * figures}1e{300 + figures}"),
+    ).map(str.encode),
+    max_size=5,
+)
+
+
+def read(parse: Callable[[bytes], object], line: bytes) -> object:
+    try:
+        return parse(line)
+    except ValueError:
+        return "refused"
+
+
+@examples(500)
+@given(LINES)
+def test_a_line_reads_the_same_alone_and_among_others(lines: list[bytes]) -> None:
+    """Above all a number beyond binary64 is refused [ENC-2], [ENC-3], [ENC-4]."""
+    data = b"".join(line + b"\n" for line in lines)
+    parse = line_parser(data)
+    for line in lines:
+        assert repr(read(parse, line)) == repr(read(ijson.parse, line))
 
 
 def test_the_limit_of_a_file_has_the_code_limit() -> None:
