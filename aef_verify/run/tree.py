@@ -78,7 +78,7 @@ class Tree:
     def _twice(self) -> Iterator[Problem]:
         """Find the lines that have the id of an earlier one [RES-4]."""
         seen: dict[bytes, int] = {}
-        for number, identity in enumerate(split_ids(self._column), 1):
+        for number, identity in enumerate(split_ids(bytes(self._column)), 1):
             first = seen.get(identity)
             seen[identity] = number
             if first is not None:
@@ -144,9 +144,9 @@ class Tree:
             yield Problem(f"{RESULTS}:{number}", "trials", detail, own)
 
 
-def split_ids(column: bytes | bytearray) -> list[bytes]:
+def split_ids(column: bytes) -> list[bytes]:
     """Return the result ids of a column."""
-    return [bytes(column[place : place + WIDTH]) for place in range(0, len(column), WIDTH)]
+    return [column[place : place + WIDTH] for place in range(0, len(column), WIDTH)]
 
 
 def _texts(columns: list[str]) -> list[str]:

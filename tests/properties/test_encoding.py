@@ -132,8 +132,7 @@ def test_lines_cut_in_one_piece_are_the_same_lines(data: bytes, places: list[int
 @given(
     st.lists(st.sampled_from([b"{", b"[", b"]", b'"', b"\n", b"[" * 40, b"]" * 30, b"x"]), max_size=40).map(b"".join)
 )
-def test_no_line_that_is_too_deep_is_overlooked_among_others(data: bytes) -> None:
-    """[ENC-17]"""
+def test_enc17_no_line_that_is_too_deep_is_overlooked_among_others(data: bytes) -> None:
     if any(too_deep(line) for line in data.split(b"\n")):
         assert may_be_too_deep(data)
 
