@@ -46,9 +46,12 @@ class Runs:
     def __init__(self, folder: str, policy: str) -> None:
         """Read every folder with a `run.json`; `policy` is whose redactions count."""
         self._found: dict[tuple[str, str], Run] = {}
-        for parent, _, names in sorted(os.walk(folder)):
+        for parent, inner, names in os.walk(folder):
+            inner.sort()
             if "run.json" not in names:
                 continue
+            # What lies below a run is that run's [RUN-1].
+            inner.clear()
             files = RunFiles.read(parent)
             try:
                 intact = perform(["run", parent, "--policy", policy])["outcome"] == "intact"  # type: ignore[index]
