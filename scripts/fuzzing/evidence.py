@@ -1,7 +1,7 @@
 """What a checkpoint's runs come to, worked out anew and in the plainest way, to hold the verifier's answers against.
 
 Nothing here asks the rooms that evaluate lanes and decide: it reads the files with the standard library and goes by the
-text of [LANE-1] to [LANE-9] and [DEC-2]. Of the verifier it believes one thing alone: whether a run is intact.
+text of [LANE-1] to [LANE-9] and [DEC-2]. Of the verifier it believes which headers read, and which runs are intact.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from math import comb
 from typing import Any, NamedTuple
 
 from aef_verify.conformance.contract import perform
+from aef_verify.encoding.ijson import UnreadableError, read_object
 from aef_verify.problems import InputError
 from aef_verify.run.verify import verify_run
 from aef_verify.strategies import RunFiles
@@ -55,9 +56,9 @@ class Runs:
             files = RunFiles.read(parent)
             try:
                 intact = perform(["run", parent, "--policy", policy])["outcome"] == "intact"  # type: ignore[index]
-                header = json.loads(files["run.json"], object_pairs_hook=_each_once)
+                header = read_object(files["run.json"])
                 key = str(header["runId"]), _hash(parent, files, intact=intact)
-            except (InputError, ValueError, KeyError, TypeError, RecursionError):
+            except (InputError, UnreadableError, KeyError, TypeError):
                 continue
             if key not in self._found or not self._found[key].intact:
                 self._found[key] = Run(intact, files)
@@ -65,13 +66,6 @@ class Runs:
     def get(self, named: Document) -> Run | None:
         """Return the run that a manifest names."""
         return self._found.get((named["runId"], named["runHash"]))
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> Document:
-    """Make an object, as I-JSON does, of members that stand once each [ENC-1]."""
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a member stands twice")
-    return dict(pairs)
 
 
 def _hash(folder: str, files: RunFiles, *, intact: bool) -> str:
