@@ -9,7 +9,7 @@ the decision is anybody's claim.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aef_verify.checkpoint.decision import decide
@@ -35,6 +35,7 @@ def decide_checkpoint(
     exceptions: Sequence[Document] = (),
     superseded_by: str | None = None,
     policy: TrustPolicy | None = None,
+    watch: Callable[[int], object] | None = None,
 ) -> Document:
     """Return a manifest decided by its runs; the one given is left as it is.
 
@@ -45,6 +46,7 @@ def decide_checkpoint(
         exceptions: what accepts the failure of named evidence, in the form of the input's `exceptions` [DEC-1].
         superseded_by: a newer version of the subject that is known at that time.
         policy: whose redactions may withhold blobs [OVL-10].
+        watch: called with the number of bytes of every block that verifying a run reads.
 
     Raises:
         InputError: the decision cannot be recorded, and the message says why: `at` is no time, the manifest is decided
@@ -54,7 +56,7 @@ def decide_checkpoint(
     """
     given_time(at)
     _check_writable(document)
-    found = evaluate_lanes(document, RunStore(runs, policy), at, {lane["lane"] for lane in document["lanes"]})
+    found = evaluate_lanes(document, RunStore(runs, policy, watch), at, {lane["lane"] for lane in document["lanes"]})
     _refuse(ordered(problem for lane in found for problem in run_problems(lane)))
     for lane in found:
         if lane.unknown:

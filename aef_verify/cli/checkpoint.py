@@ -38,6 +38,7 @@ def checkpoint(
     time, 1 a problem was found or nothing is approved, 2 usage or input error, 3 output could not be written.
     """
     from aef_verify.checkpoint.verify import verify_checkpoint
+    from aef_verify.cli.progress import bytes_read
     from aef_verify.report.checkpoint import view_of
 
     if [file, policy, envelope].count("-") > 1:
@@ -46,14 +47,16 @@ def checkpoint(
         raise click.UsageError("--envelope needs --policy, which says whose signatures count")
     trusted = policy_given(policy)
     beside = envelope or _beside(file)
-    report = verify_checkpoint(
-        read_input("-", limits.JSON_BYTES) if file == "-" else file,
-        runs,
-        at=at or now(),
-        policy=trusted,
-        envelope=read_input("-", limits.ENVELOPE_BYTES) if beside == "-" else beside,
-        superseded_by=superseded_by,
-    )
+    with bytes_read() as watch:
+        report = verify_checkpoint(
+            read_input("-", limits.JSON_BYTES) if file == "-" else file,
+            runs,
+            at=at or now(),
+            policy=trusted,
+            envelope=read_input("-", limits.ENVELOPE_BYTES) if beside == "-" else beside,
+            superseded_by=superseded_by,
+            watch=watch,
+        )
     view = view_of(report, policy_given=policy is not None, envelope=beside, superseded_by=superseded_by)
     if as_json:
         from aef_verify.cli.output import write_text

@@ -42,6 +42,7 @@ def decide(
     from aef_verify.checkpoint.manifest import read_manifest
     from aef_verify.checkpoint.record import decide_checkpoint
     from aef_verify.cli.output import write_json, write_text, writing
+    from aef_verify.cli.progress import bytes_read
     from aef_verify.run.folders import checked_folder
     from aef_verify.writing.whole import json_bytes, write_new
 
@@ -54,9 +55,16 @@ def decide(
     trusted = policy_given(policy)
     checked_folder(runs)
     try:
-        decided = decide_checkpoint(
-            read_manifest(data), runs, at or now(), exceptions=accepted, superseded_by=superseded_by, policy=trusted
-        )
+        with bytes_read() as watch:
+            decided = decide_checkpoint(
+                read_manifest(data),
+                runs,
+                at or now(),
+                exceptions=accepted,
+                superseded_by=superseded_by,
+                policy=trusted,
+                watch=watch,
+            )
     except InputError as fault:
         raise InputError(f"{file}: {fault}") from None
     text = json_bytes(decided)

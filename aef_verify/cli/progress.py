@@ -35,6 +35,26 @@ def progress(*, wanted: bool) -> Iterator[Callable[[Progress], object] | None]:
         shown.end()
 
 
+@contextmanager
+def bytes_read() -> Iterator[Callable[[int], object] | None]:
+    """Give what to call with the bytes of each block that verifying runs reads; None where there is no terminal."""
+    if not is_terminal(sys.stderr):
+        yield None
+        return
+    shown = _Shown()
+    read = 0
+
+    def watch(count: int) -> None:
+        nonlocal read
+        read += count
+        shown.tell(0, None, read)
+
+    try:
+        yield watch
+    finally:
+        shown.end()
+
+
 class _Shown:
     """Shows a bar once the work has taken a while, and takes it away at the end."""
 
@@ -45,22 +65,26 @@ class _Shown:
 
     def __call__(self, told: Progress) -> None:
         """Show how far it is."""
+        self.tell(told.verified, told.runs, told.read)
+
+    def tell(self, verified: int, runs: int | None, read: int) -> None:
+        """Show how far it is; `runs` is None where nobody knows how many there will be."""
         if self._bar is None:
             if time.monotonic() - self._begun < SHOWN_AFTER:
                 return
-            self._start(told.runs)
+            self._start(runs)
         assert self._bar is not None
         assert self._task is not None
-        self._bar.update(self._task, completed=told.verified, read=f"{told.read / (1 << 20):,.0f} MiB read")
+        self._bar.update(self._task, completed=verified, read=f"{read / (1 << 20):,.0f} MiB read")
 
-    def _start(self, runs: int) -> None:
+    def _start(self, runs: int | None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
         self._bar = Progress(
             TextColumn("Verifying runs"),
             BarColumn(),
-            MofNCompleteColumn(),
+            *(() if runs is None else (MofNCompleteColumn(),)),
             TextColumn("{task.fields[read]}"),
             TimeElapsedColumn(),
             console=Console(stderr=True),

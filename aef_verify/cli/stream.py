@@ -102,11 +102,13 @@ def _with_runs(report: JobReport, runs: str, policy: TrustPolicy | None) -> JobR
     """Return a report with what the runs came to, or why they could not be read."""
     from dataclasses import replace
 
+    from aef_verify.cli.progress import bytes_read
     from aef_verify.run.store import RunStore
     from aef_verify.runner.conform import plan_conformance
 
     try:
-        found = plan_conformance(report.stream.account, report.plan, RunStore(runs, policy))
+        with bytes_read() as watch:
+            found = plan_conformance(report.stream.account, report.plan, RunStore(runs, policy, watch))
     except InputError as fault:
         return replace(report, message=str(fault))
     return replace(report, conformance=found)

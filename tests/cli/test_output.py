@@ -16,6 +16,8 @@ from tests import building
 from tests.building import put
 from tests.cli.calling import AEF, PLAIN, aef, small_disk
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+CHECKPOINT = ("checkpoint", f"{FIXTURES}/checkpoints/sound/support.json", "--runs", f"{FIXTURES}/evidence/sound")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -150,19 +152,27 @@ def test_a_reader_that_goes_away_hears_nothing(tmp_path: Path) -> None:
         assert process.wait(timeout=60) == 3
 
 
-def test_progress_is_shown_on_a_terminal_only_and_taken_away(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", ["verify", "checkpoint"])
+def test_progress_is_shown_on_a_terminal_only_and_taken_away(run: str, command: str) -> None:
     code = "from aef_verify.cli import main, progress; progress.SHOWN_AFTER = 0; main()"
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-c", code, "verify", run]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env=PLAIN | {"TERM": "xterm"}, check=False)
+    words = ("verify", run) if command == "verify" else (*CHECKPOINT, "--at", "2026-10-05T00:00:00Z")
+    command_line = [sys.executable, "-c", code, *words]
+    environment = PLAIN | {"TERM": "xterm"}
+    done = subprocess.run(command_line, stdout=subprocess.PIPE, stderr=theirs, env=environment, check=False)
     os.close(theirs)
     shown = os.read(ours, 65536).decode()
     os.close(ours)
     assert "Verifying runs" in shown
     assert shown.endswith("\x1b[2K") or "\x1b[2K" in shown.rpartition("Verifying runs")[2]
     assert b"Verifying runs" not in done.stdout
-    quiet = subprocess.run([*command, "--quiet"], capture_output=True, check=False)
-    assert (quiet.stdout, quiet.stderr) == (b"", b"")
+    silent = subprocess.run(command_line, capture_output=True, env=environment, check=False)
+    assert (silent.stdout, silent.stderr) == (done.stdout, b"")
+
+
+def test_quiet_shows_nothing(run: str) -> None:
+    quiet = aef("verify", run, "--quiet")
+    assert (quiet.stdout, quiet.stderr) == ("", "")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
