@@ -1,4 +1,4 @@
-"""How hard a property is tried: profile `ci` by default, `quick` or `thorough` when HYPOTHESIS_PROFILE names it."""
+"""How hard a property is tried: profile `ci` by default, `thorough` when HYPOTHESIS_PROFILE names it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
-THOROUGH = PROFILE == "thorough"
-FACTOR = {"quick": 0.25, "thorough": 25}.get(PROFILE, 1)
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+FACTOR = 25 if THOROUGH else 1
 
 _COMMON = settings(
     deadline=None,
@@ -19,17 +18,12 @@ _COMMON = settings(
 
 
 def load() -> None:
-    """Make the profiles known and take the one that was chosen."""
+    """Make both profiles known and take the one that was chosen."""
     settings.register_profile("ci", _COMMON, derandomize=True, database=None)
     settings.register_profile("thorough", _COMMON)
     settings.load_profile("thorough" if THOROUGH else "ci")
 
 
 def examples(count: int) -> settings:
-    """Try a property on so many examples, on a quarter of them or on many more as the profile says."""
-    return settings(max_examples=max(1, int(count * FACTOR)))
-
-
-def at_least(count: int) -> settings:
-    """Try a property on no fewer examples than these, which it needs to have seen whatever it asks for."""
-    return settings(max_examples=max(count, int(count * FACTOR)))
+    """Try a property on so many examples, and on many more where it is tried thoroughly."""
+    return settings(max_examples=count * FACTOR)

@@ -42,7 +42,7 @@ from tests.checkpoint.lane_runs import (
     severity,
     threshold,
 )
-from tests.properties.effort import at_least, examples
+from tests.properties.effort import examples
 from tests.properties.scratch import scratch
 
 LANES, PATHS, CASES = ("main", "red"), ("qa", "qa/x", "qb"), ("c1", "c2", "c3", "c4", "c5", "c6")
@@ -357,7 +357,7 @@ def test_a_lanes_result_is_what_the_text_says() -> None:
     """And there are worlds enough for each status of each rule: a model that nothing tries proves nothing."""
     seen: set[tuple[str, str | None]] = set()
 
-    @at_least(150)
+    @examples(150)
     @given(worlds())
     def compare(world: World) -> None:
         with scratch() as folder:

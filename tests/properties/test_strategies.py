@@ -24,7 +24,7 @@ from aef_verify.strategies import (
     runs,
     sealed_runs,
 )
-from tests.properties.effort import at_least, examples
+from tests.properties.effort import examples
 from tests.properties.scratch import scratch, written
 
 FILES = RunFiles({"run.json": b'{\n  "a": [1, {"b": null}],\n  "c": "d"\n}\n', "results.ndjson": b'{"x":1}\n{"y":2}\n'})
@@ -135,7 +135,7 @@ SHOWN: dict[str, Callable[[RunFiles], bool]] = {
 def test_runs_hold_everything_that_a_run_can() -> None:
     missing = set(SHOWN)
 
-    @at_least(250)
+    @examples(250)
     @given(runs(later_minors=True))
     def look(run: RunFiles) -> None:
         missing.difference_update([what for what in missing if SHOWN[what](run)])
