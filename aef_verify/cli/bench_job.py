@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from aef_verify.cli.exits import OK, PROBLEM, WriteError
-from aef_verify.cli.output import is_terminal, show, write_json, write_text
+from aef_verify.cli.exits import OK, PROBLEM
+from aef_verify.cli.output import is_terminal, show, write_json, write_text, writing_job
 from aef_verify.clock import now
-from aef_verify.problems import InputError, reason_of
+from aef_verify.problems import InputError
 
 if TYPE_CHECKING:
     from aef_verify.memory.bench import Settings
@@ -52,7 +52,7 @@ def _run(settings: Settings, job: JobAsked, out: str, *, quiet: bool) -> JobResu
     from aef_verify.memory.job import MemoryTarget
     from aef_verify.memory.job_options import bounds_of, own_runner
     from aef_verify.memory.plan import target_mode
-    from aef_verify.runner.job import EVENTS, run_plan
+    from aef_verify.runner.job import run_plan
     from aef_verify.runner.plan import PlanRefusedError, read_runner
 
     mode = target_mode(settings, job.target_mode)
@@ -60,14 +60,10 @@ def _run(settings: Settings, job: JobAsked, out: str, *, quiet: bool) -> JobResu
     runner = own_runner(settings.version, mode) if job.runner is None else read_runner(job.runner)
     with _progress(wanted=not quiet) as watch, MemoryTarget(settings, bounds_of(settings, job), mode) as target:
         try:
-            return run_plan(plan, runner, target, out, at=now(3), environment=os.environ, watch=watch)
+            with writing_job(out):
+                return run_plan(plan, runner, target, out, at=now(3), environment=os.environ, watch=watch)
         except PlanRefusedError as refused:
             raise InputError(f"{job.job}: {refused}") from None
-        except OSError as fault:
-            reason = reason_of(fault)
-            raise WriteError(
-                f"{out}: could not be written: {reason}; what is there is whole, and {EVENTS} says what it is"
-            ) from None
 
 
 @contextmanager

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aef_verify.cli.exits import OK, PROBLEM, WriteError
+from aef_verify.cli.exits import OK, PROBLEM
 from aef_verify.clock import now
-from aef_verify.problems import reason_of
 
 if TYPE_CHECKING:
     from aef_verify.runner.job import JobResult
@@ -50,16 +49,11 @@ def job(plan: str, runner: str, target: str, out: str, at: str | None, as_json: 
 
 
 def _run(plan: str, runner: str, target: str, out: str, at: str) -> JobResult:
-    from aef_verify.runner.job import EVENTS, run_job
+    from aef_verify.cli.output import writing_job
+    from aef_verify.runner.job import run_job
 
-    with _progress() as watch:
-        try:
-            return run_job(plan, runner, target, out, at=at, environment=os.environ, watch=watch)
-        except OSError as fault:
-            reason = reason_of(fault)
-            raise WriteError(
-                f"{out}: could not be written: {reason}; what is there is whole, and {EVENTS} says what it is"
-            ) from None
+    with _progress() as watch, writing_job(out):
+        return run_job(plan, runner, target, out, at=at, environment=os.environ, watch=watch)
 
 
 @contextmanager

@@ -77,6 +77,19 @@ def writing(path: str) -> Iterator[None]:
         raise WriteError(f"{path}: could not be written: {reason_of(fault)}; nothing was left behind") from None
 
 
+@contextmanager
+def writing_job(out: str) -> Iterator[None]:
+    """Turn what keeps a job from being written into a WriteError; its stream then says what is there."""
+    try:
+        yield
+    except OSError as fault:
+        from aef_verify.runner.job import EVENTS
+
+        raise WriteError(
+            f"{out}: could not be written: {reason_of(fault)}; what is there is whole, and {EVENTS} says what it is"
+        ) from None
+
+
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether a stream is shown by a terminal."""
     try:
